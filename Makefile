@@ -1,0 +1,53 @@
+# Every target sets up what it needs; `make demo` and `make test` work in a fresh clone.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+UV := $(BIN)/uv
+
+.PHONY: setup system-packages demo test check format docs bench constraints clean
+
+setup: $(STAMP)
+
+# uv is installed into the environment itself, so nothing outside the clone changes.
+# Byte-compiling at install time is what makes the first start as fast as the second.
+$(STAMP): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "adjudge needs Python 3.11 or newer; set PYTHON=…"; exit 1; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
+	@$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt --group dev -e .
+	@touch $(STAMP)
+
+system-packages:
+	@sh tools/system-packages
+
+demo: setup
+	@$(BIN)/python tools/demo.py
+
+test: setup system-packages
+	@$(BIN)/pytest -n auto --dist worksteal $(ARGS)
+
+check: setup
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python tools/reference.py --check
+
+format: setup
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+docs: setup
+	$(BIN)/python tools/reference.py
+	$(BIN)/zensical build --clean
+
+bench: setup
+	@$(BIN)/python -m bench $(ARGS)
+
+# Names and versions only: download addresses differ from place to place and are never committed.
+constraints: setup
+	$(UV) pip compile --quiet --universal --upgrade --no-annotate --no-header --no-emit-index-url --group dev pyproject.toml -o constraints.txt
+
+clean:
+	rm -rf $(VENV) site dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis

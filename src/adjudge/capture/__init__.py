@@ -1,0 +1,1 @@
+"""The change set the agent cannot falsify, computed from a baseline outside its reach."""

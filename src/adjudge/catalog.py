@@ -1,0 +1,79 @@
+"""Names to implementations: `type: command`, `--sandbox bubblewrap`, `--format csv`.
+
+Built-ins come from a static table, so that finding one costs a dictionary look-up and one import; scanning
+entry points costs some 60 ms and happens only when a name is not ours or a listing is asked for. The same
+built-ins are declared as entry points in `pyproject.toml`, and a test keeps the two equal.
+"""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+from collections.abc import Mapping
+from functools import cache
+from importlib import metadata
+from typing import Any
+
+from adjudge.errors import PluginError, PluginNotFound
+
+__all__ = ["BUILTINS", "distribution_of", "load", "names"]
+
+BUILTINS: Mapping[str, Mapping[str, str]] = {
+    "sandboxes": {
+        "bubblewrap": "adjudge.sandbox.bubblewrap:BubblewrapBackend",
+        "process": "adjudge.sandbox.process:ProcessBackend",
+    },
+}
+"""Kind → name → `module:attribute`. The entry-point group of a kind is `adjudge.<kind>`."""
+
+
+@cache
+def _strangers(kind: str) -> dict[str, metadata.EntryPoint]:
+    """Entry points of other distributions; a built-in's name cannot be taken over."""
+    found: dict[str, metadata.EntryPoint] = {}
+    for point in metadata.entry_points(group=f"adjudge.{kind}"):
+        if point.name not in BUILTINS.get(kind, {}):
+            found.setdefault(point.name, point)
+    return found
+
+
+def names(kind: str) -> list[str]:
+    """Every known name of a kind, built-ins first."""
+    return [*BUILTINS.get(kind, {}), *sorted(_strangers(kind))]
+
+
+def distribution_of(kind: str, name: str) -> str:
+    """The distribution that provides a name."""
+    if name in BUILTINS.get(kind, {}):
+        return "adjudge"
+    point = _strangers(kind).get(name)
+    return point.dist.name if point is not None and point.dist is not None else "unknown"
+
+
+def load(kind: str, name: str) -> Any:
+    """Import the implementation behind a name.
+
+    Raises:
+        PluginNotFound: Nobody provides the name; near names are in the hint.
+        PluginError: Somebody does, but it cannot be imported; the distribution is in the message.
+    """
+    builtin = BUILTINS.get(kind, {}).get(name)
+    if builtin is not None:
+        module, _, attribute = builtin.partition(":")
+        return getattr(importlib.import_module(module), attribute)
+    point = _strangers(kind).get(name)
+    if point is None:
+        near = difflib.get_close_matches(name, names(kind), n=3)
+        hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names(kind))}"
+        raise PluginNotFound(f"no {_SINGULAR.get(kind, kind)} is called {name!r}", hint=hint)
+    try:
+        return point.load()
+    except Exception as error:
+        raise PluginError(
+            f"{_SINGULAR.get(kind, kind)} {name!r} of distribution {distribution_of(kind, name)!r} "
+            f"cannot be loaded: {type(error).__name__}: {error}",
+            hint=f"reinstall or remove {distribution_of(kind, name)}",
+        ) from error
+
+
+_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer"}

@@ -1,0 +1,97 @@
+"""The `adjudge` command: a lazy group over the table of commands, and the one place errors become exits."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Sequence
+
+import click
+
+from adjudge.cli.table import COMMANDS
+from adjudge.version import __version__
+
+__all__ = ["ExitCode", "cli", "main"]
+
+
+class ExitCode:
+    """Exit codes of every command."""
+
+    PASSED = 0
+    FAILED = 1
+    USAGE = 2
+    UNGRADED = 3
+    INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group that knows its commands' names and summaries without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Every command, in the table's order."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """Import the command's module on first use."""
+        entry = COMMANDS.get(cmd_name)
+        if entry is None:
+            return None
+        module, _, attribute = entry.target.partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        assert isinstance(command, click.Command)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the command list from the table alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, entry.summary) for name, entry in COMMANDS.items()])
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Resolve a command, offering the nearest name for a misspelt one."""
+        name = args[0] if args else ""
+        if name and not name.startswith("-") and name not in COMMANDS:
+            # Imported here: difflib costs 5 ms that only a typo should pay.
+            near = importlib.import_module("difflib").get_close_matches(name, COMMANDS, n=2)
+            hint = f" Did you mean {' or '.join(near)}?" if near else ""
+            ctx.fail(f"No such command {name!r}.{hint}")
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="adjudge")
+def cli() -> None:
+    """Grade what coding agents did, from evidence the agent could not touch."""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; the console script passes it to `sys.exit`."""
+    try:
+        result = cli.main(
+            args=None if argv is None else list(argv), prog_name="adjudge", standalone_mode=False
+        )
+    except click.exceptions.Exit as exit_:
+        return exit_.exit_code
+    except (click.exceptions.Abort, KeyboardInterrupt):
+        print("interrupted", file=sys.stderr)
+        return ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.USAGE
+    except BrokenPipeError:
+        # The reader went away (`adjudge … | head`): not an error of ours, and nothing is left to tell it.
+        sys.stderr.close()
+        return ExitCode.PASSED
+    except Exception as error:
+        return _report(error)
+    return result if isinstance(result, int) else ExitCode.PASSED
+
+
+def _report(error: Exception) -> int:
+    """Turn an error of ours into a message and an exit code; anything else is a bug and crashes."""
+    errors = importlib.import_module("adjudge.errors")
+    if not isinstance(error, errors.AdjudgeError):
+        raise error
+    print(f"error: {error}", file=sys.stderr)
+    return ExitCode.USAGE if isinstance(error, errors.UsageError) else ExitCode.UNGRADED

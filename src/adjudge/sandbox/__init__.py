@@ -1,0 +1,1 @@
+"""Where code of an untrusted party runs: the backends behind `contracts.SandboxBackend`."""

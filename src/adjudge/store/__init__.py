@@ -1,0 +1,1 @@
+"""What adjudge keeps: blobs, and in time the records that point to them."""
