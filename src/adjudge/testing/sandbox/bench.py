@@ -23,7 +23,7 @@ from adjudge.contracts import BlobStore, Sandbox, SandboxBackend
 from adjudge.records.sandbox import Ended, ExecRequest, ExecResult, Limits, SandboxSpec, WorkspaceTree
 from adjudge.testing.sandbox.attack import BREACH, FINISHED, attack_program
 
-__all__ = ["WORKSPACE", "Bench", "HostProcess", "Inapplicable", "Ran"]
+__all__ = ["WORKSPACE", "Bench", "HostProcess", "Inapplicable", "Ran", "Running"]
 
 WORKSPACE = PurePosixPath("/workspace")
 
@@ -73,6 +73,15 @@ class HostProcess:
     """Where in its memory the secret is."""
     alive: Any
     """Call it to learn whether the process still runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """A command under way."""
+
+    task: asyncio.Task[ExecResult]
+    said: str
+    """Its first line of output."""
 
 
 @dataclass(slots=True)
@@ -175,6 +184,36 @@ class Bench:
         )
         return Ran(result, bytes(streams["stdout"]), bytes(streams["stderr"]))
 
+    @contextlib.asynccontextmanager
+    async def running(self, sandbox: Sandbox, source: str, *arguments: object) -> AsyncIterator[Running]:
+        """A program under way in the background, from its first line of output on.
+
+        When the block ends the program must have ended too, by whatever the check did.
+        """
+        lines = bytearray()
+        begun = asyncio.Event()
+
+        def take(_stream: str, data: bytes) -> None:
+            lines.extend(data)
+            if b"\n" in lines:
+                begun.set()
+
+        request = ExecRequest(argv=self._program(source, *arguments))
+        task = asyncio.create_task(sandbox.exec(request, on_output=take))
+        waiting = asyncio.create_task(begun.wait())
+        try:
+            async with asyncio.timeout(20):
+                await asyncio.wait((task, waiting), return_when=asyncio.FIRST_COMPLETED)
+            assert begun.is_set(), f"the program ended before it began: {task.result()}"
+            yield Running(task, lines.decode().splitlines()[0])
+            async with asyncio.timeout(20):
+                await asyncio.wait((task,))
+        finally:
+            waiting.cancel()
+            task.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await task
+
     async def succeed(self, sandbox: Sandbox, shell: str, **request: Any) -> str:
         """Run a shell command that must exit with 0; return what it printed."""
         ran = await self.run(sandbox, shell=shell, **request)
@@ -183,8 +222,10 @@ class Bench:
 
     async def program(self, sandbox: Sandbox, source: str, *arguments: object, **request: Any) -> Ran:
         """Run a Python program that starts with the attacker's tools, marked with the token."""
-        argv = (self.python, "-I", "-S", "-c", attack_program(source), self.token, *map(str, arguments))
-        return await self.run(sandbox, *argv, **request)
+        return await self.run(sandbox, *self._program(source, *arguments), **request)
+
+    def _program(self, source: str, *arguments: object) -> tuple[str, ...]:
+        return (self.python, "-I", "-S", "-c", attack_program(source), self.token, *map(str, arguments))
 
     async def attack(self, sandbox: Sandbox, source: str, *arguments: object, **request: Any) -> str:
         """Run an attack to its end and assert that nothing got through and no secret was seen.

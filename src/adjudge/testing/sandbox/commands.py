@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from adjudge.records.base import digest_bytes
-from adjudge.records.sandbox import Ended, ExecRequest
+from adjudge.records.sandbox import Ended
 from adjudge.testing.blobs import MemoryBlobs
 from adjudge.testing.sandbox.bench import WORKSPACE, Bench
 from adjudge.testing.sandbox.check import check
@@ -148,18 +148,12 @@ async def output_streams_are_kept_apart(bench: Bench) -> None:
 @check
 async def output_is_streamed(bench: Bench) -> None:
     """Output is seen while the command still runs."""
-    seen: list[bytes] = []
     async with bench.sandbox() as sandbox:
-        script = "echo first; while [ ! -e go ]; do sleep 0.05; done; echo second"
-        request = ExecRequest(shell=script)
-        running = asyncio.create_task(sandbox.exec(request, on_output=lambda _, data: seen.append(data)))
-        async with asyncio.timeout(20):
-            while b"first" not in b"".join(seen):
-                await asyncio.sleep(0.02)
-            assert not running.done()
-            await sandbox.write_file(WORKSPACE / "go", b"")
-            assert (await running).ok
-        assert b"".join(seen) == b"first\nsecond\n"
+        program = "print('first', flush=True); time.sleep(1.5); print('second')"
+        async with bench.running(sandbox, program) as running:
+            assert running.said == "first"
+            assert not running.task.done()
+        assert running.task.result().stdout.head.startswith("first\nsecond\n")
 
 
 @check

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import contextlib
 import os
 import tempfile
@@ -10,7 +9,6 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
-from adjudge.contracts import Sandbox
 from adjudge.records.sandbox import Ended, Limits
 from adjudge.testing.sandbox.bench import WORKSPACE, Bench
 from adjudge.testing.sandbox.check import check, escape_attempt
@@ -36,14 +34,7 @@ def wait_for(beat):
 """
 
 
-async def _until(sandbox: Sandbox, name: str) -> None:
-    """Wait until a running command has written a file in the workspace."""
-    async with asyncio.timeout(20):
-        while True:
-            with contextlib.suppress(FileNotFoundError):
-                if await sandbox.read_file(WORKSPACE / name, max_bytes=1):
-                    return
-            await asyncio.sleep(0.02)
+_DAEMON_AND_WAIT = f"{_DAEMON}\ndaemon('beat'); wait_for('beat')\nprint('ready', flush=True)\ntime.sleep(50)"
 
 
 @escape_attempt
@@ -145,16 +136,9 @@ async def sandboxes_survive_a_timeout(bench: Bench) -> None:
 async def cancelling_ends_everything(bench: Bench) -> None:
     """Cancelling the awaiting task ends the whole tree first; the sandbox can be used on."""
     async with bench.sandbox() as sandbox:
-        program = f"{_DAEMON}\ndaemon('beat')\ntime.sleep(50)"
-        running = asyncio.create_task(bench.program(sandbox, program))
-        await _until(sandbox, "beat")
-        running.cancel()
-        try:
-            await running
-        except asyncio.CancelledError:
-            pass
-        else:
-            raise AssertionError("the cancellation was swallowed")
+        async with bench.running(sandbox, _DAEMON_AND_WAIT) as running:
+            running.task.cancel()
+        assert running.task.cancelled(), "the cancellation was swallowed"
         await bench.assert_still(sandbox, "beat")
         assert await bench.succeed(sandbox, "echo on") == "on"
 
@@ -163,14 +147,10 @@ async def cancelling_ends_everything(bench: Bench) -> None:
 async def ending_processes_ends_everything(bench: Bench) -> None:
     """`end_processes` ends the tree and the running command is `cancelled`; the sandbox can be used on."""
     async with bench.sandbox() as sandbox:
-        program = f"{_DAEMON}\ndaemon('beat')\ntime.sleep(50)"
-        running = asyncio.create_task(bench.program(sandbox, program))
-        await _until(sandbox, "beat")
-        await sandbox.end_processes()
-        assert not bench.marked_processes()
-        async with asyncio.timeout(10):
-            ran = await running
-        assert ran.result.ended is Ended.CANCELLED, ran.told
+        async with bench.running(sandbox, _DAEMON_AND_WAIT) as running:
+            await sandbox.end_processes()
+            assert not bench.marked_processes()
+        assert running.task.result().ended is Ended.CANCELLED, running.task.result()
         await bench.assert_still(sandbox, "beat")
         assert await bench.succeed(sandbox, "echo on") == "on"
 
@@ -190,12 +170,10 @@ async def discarding_leaves_nothing(bench: Bench) -> None:
     async with bench.sandbox({"seed": b"x"}) as sandbox:
         layers = sandbox.tree().layers
         own = [layer for layer in layers if bench.scratch not in layer.parents]
-        running = asyncio.create_task(bench.program(sandbox, f"{_DAEMON}\ndaemon('beat')\ntime.sleep(50)"))
-        await _until(sandbox, "beat")
-        groups = _cgroups(bench.marked_processes())
-        await sandbox.discard()
-        async with asyncio.timeout(10):
-            assert (await running).result.ended is Ended.CANCELLED
+        async with bench.running(sandbox, _DAEMON_AND_WAIT) as running:
+            groups = _cgroups(bench.marked_processes())
+            await sandbox.discard()
+        assert running.task.result().ended is Ended.CANCELLED, running.task.result()
         assert not bench.marked_processes()
         for path in (*own, *groups):
             assert not path.exists(), f"{path} was left behind"
