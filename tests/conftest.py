@@ -14,7 +14,6 @@ import pytest
 from adjudge import catalog
 from adjudge.errors import AdjudgeError
 
-
 _SAME_FOR_ANYONE = ("project", "property", "snapshot", "scorers")
 """Folders of tests that no user right can change the outcome of."""
 

@@ -57,7 +57,7 @@ PUBLIC: dict[str, set[str]] = {
         "WorkspaceTree",
     },
     "adjudge.testing.blobs": {"MemoryBlobs"},
-    "adjudge.testing.sandbox.bench": {"WORKSPACE", "Bench", "HostProcess", "Inapplicable", "Ran"},
+    "adjudge.testing.sandbox.bench": {"WORKSPACE", "Bench", "HostProcess", "Inapplicable", "Ran", "Running"},
     "adjudge.testing.sandbox.check": {"SandboxCheck", "check", "checks_of", "escape_attempt"},
     "adjudge.testing.sandbox.suite": {"CHECKS", "SandboxConformance"},
 }

@@ -5,7 +5,6 @@ The bombs here are of limited size, so that a backend without limits fails the c
 
 from __future__ import annotations
 
-import asyncio
 import time
 from pathlib import Path
 
@@ -218,19 +217,16 @@ for _ in range(30):
     if os.fork() == 0:
         time.sleep(30)
         os._exit(0)
-open("ready", "w").write("x")
+print("ready", flush=True)
 time.sleep(30)
 """
     few = Limits(processes=40, wall_s=60)
     async with bench.sandbox(limits=few) as crowded, bench.sandbox(limits=few) as other:
-        running = asyncio.create_task(bench.program(crowded, crowd))
-        ran = await bench.program(
-            other, "time.sleep(0.5)\n" + crowd.replace("time.sleep(30)", "time.sleep(1)")
-        )
-        assert ran.result.ok, ran.told
-        assert not running.done()
-        await crowded.end_processes()
-        await running
+        async with bench.running(crowded, crowd) as running:
+            ran = await bench.program(other, crowd.replace("time.sleep(30)", "time.sleep(1)"))
+            assert ran.result.ok, ran.told
+            assert not running.task.done()
+            await crowded.end_processes()
 
 
 @check

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 from adjudge.records.sandbox import Network
-from adjudge.testing.sandbox.bench import WORKSPACE, Bench, Inapplicable
+from adjudge.testing.sandbox.bench import Bench, Inapplicable
 from adjudge.testing.sandbox.check import check, escape_attempt
 
 # Host processes
@@ -389,19 +389,15 @@ abstract = socket.socket(socket.AF_UNIX); abstract.bind("\\0" + sys.argv[1]); ab
 for place in (".", TEMPORARY, os.environ["HOME"]):
     with open(os.path.join(place, sys.argv[1]), "w") as file:
         file.write(sys.argv[2])
-with open("ready", "w") as file:
-    file.write(f"{server.getsockname()[1]} {TEMPORARY} {os.environ['HOME']}")
+print(server.getsockname()[1], TEMPORARY, os.environ["HOME"], flush=True)
 time.sleep(60)
 """
-    async with bench.sandbox() as victim, bench.sandbox() as attacker:
-        running = asyncio.create_task(bench.program(victim, victim_program, bench.secret))
-        async with asyncio.timeout(20):
-            ready = b""
-            while not ready:
-                await asyncio.sleep(0.02)
-                with contextlib.suppress(FileNotFoundError):
-                    ready = await victim.read_file(WORKSPACE / "ready", max_bytes=1000)
-        port, temporary, home = ready.decode().split()
+    async with (
+        bench.sandbox() as victim,
+        bench.sandbox() as attacker,
+        bench.running(victim, victim_program, bench.secret) as running,
+    ):
+        port, temporary, home = running.said.split()
         await bench.attack(
             attacker,
             f"""{_CONNECT}
@@ -426,9 +422,8 @@ for address, family in ((("127.0.0.1", int(port)), socket.AF_INET), ("\\0" + tok
 """,
             *(port, temporary, home, ".", *victim.tree().layers),
         )
-        assert not running.done(), "the victim is dead"
+        assert not running.task.done(), "the victim is dead"
         await victim.end_processes()
-        await running
 
 
 @check
