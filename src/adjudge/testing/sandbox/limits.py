@@ -221,12 +221,15 @@ print("ready", flush=True)
 time.sleep(30)
 """
     few = Limits(processes=40, wall_s=60)
-    async with bench.sandbox(limits=few) as crowded, bench.sandbox(limits=few) as other:
-        async with bench.running(crowded, crowd) as running:
-            ran = await bench.program(other, crowd.replace("time.sleep(30)", "time.sleep(1)"))
-            assert ran.result.ok, ran.told
-            assert not running.task.done()
-            await crowded.end_processes()
+    async with (
+        bench.sandbox(limits=few) as crowded,
+        bench.sandbox(limits=few) as other,
+        bench.running(crowded, crowd) as running,
+    ):
+        ran = await bench.program(other, crowd.replace("time.sleep(30)", "time.sleep(1)"))
+        assert ran.result.ok, ran.told
+        assert not running.task.done()
+        await crowded.end_processes()
 
 
 @check
