@@ -1,4 +1,4 @@
-"""Describing a stream of bytes as a `BlobRef` while it passes: digest, size and both ends, nothing held whole."""
+"""A stream of bytes as a `BlobRef`, described while it passes: digest, size, both ends, never held whole."""
 
 from __future__ import annotations
 
