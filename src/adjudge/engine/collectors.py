@@ -30,7 +30,7 @@ class Means:
 
     Raises `SandboxUnavailable` when there is none.
     """
-    settings: SandboxSettings = SandboxSettings()
+    settings: SandboxSettings
     blobs: BlobStore | None = None
 
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from adjudge.contracts import BlobStore, SandboxBackend, Subject
 from adjudge.errors import SandboxError
 from adjudge.records.evidence import CommandOutcome, CommandRun
-from adjudge.records.sandbox import Ended, ExecRequest, Limits, SandboxReport, SandboxSpec
+from adjudge.records.sandbox import Ended, ExecRequest, SandboxReport, SandboxSpec
 
 __all__ = ["CommandCollector"]
 

@@ -1,0 +1,1 @@
+"""Foreign bytes to records and back, pure: nothing here opens a file or runs anything."""
