@@ -31,7 +31,8 @@ _RUNS_PROGRAMS = {
 }  # fmt: skip
 _RUNS_PROGRAMS_IN = {
     ("diff", "textconv"), ("diff", "command"), ("filter", "clean"), ("filter", "smudge"), 
-    ("filter", "process"), ("merge", "driver"), ("includeif", "path"), ("credential", "helper"), ("gpg", "program"),
+    ("filter", "process"), ("merge", "driver"),
+    ("includeif", "path"), ("credential", "helper"), ("gpg", "program"),
     ("pager", ""),
 }  # fmt: skip
 

@@ -110,7 +110,7 @@ class RepositoryRule(StrEnum):
 
 
 class RepositoryFinding(Record):
-    """Something in the workspace's `.git` that the baseline did not have. It decides nothing, but it tells."""
+    """Something in the workspace's `.git` that the baseline did not have; it decided nothing."""
 
     rule: RepositoryRule
     path: WorkspacePath
