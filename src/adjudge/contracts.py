@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
-from adjudge.records.change import ChangeSet
+from adjudge.records.change import ChangeSet, FileChange
 from adjudge.records.evidence import AnyRequest, RequestFor
 from adjudge.records.sandbox import (
     ExecRequest,
@@ -29,6 +29,7 @@ __all__ = [
     "BlobStore",
     "BlobWriter",
     "Collector",
+    "Contents",
     "Evidence",
     "OutputObserver",
     "Sandbox",
@@ -163,6 +164,27 @@ class Scorer(Protocol[Config_contra]):
         """Turn the evidence into a verdict. Raising makes the verdict ERROR, not the attempt's FAIL."""
 
 
+class Contents(Protocol):
+    """The bytes on both sides of a change, wherever the two trees are kept.
+
+    A symlink's content is its target. Nothing but a regular file is ever opened, and no symlink followed.
+    """
+
+    def old(self, change: FileChange, *, max_bytes: int) -> bytes:
+        """What lay at the change's path in the baseline, at most `max_bytes` of it; empty for an addition.
+
+        Raises:
+            CaptureError: The baseline cannot be read.
+        """
+
+    def new(self, change: FileChange, *, max_bytes: int) -> bytes:
+        """What lies at its path in the final workspace, at most `max_bytes` of it; empty for a deletion.
+
+        Raises:
+            WorkspaceUnreadable: It cannot be read.
+        """
+
+
 @dataclass(frozen=True, slots=True)
 class Subject:
     """What is graded: a stopped attempt, and all that collectors may look at."""
@@ -173,6 +195,8 @@ class Subject:
     """The baseline as a directory, where there is one on disk."""
     workspace: WorkspaceTree
     """The final workspace. Nobody writes to it; sandboxes start from snapshots of it."""
+    contents: Contents
+    """Both sides of every change."""
 
 
 class Collector(Protocol):
@@ -184,6 +208,8 @@ class Collector(Protocol):
 
     async def collect(self, request: Any, subject: Subject) -> Record:
         """Answer one request.
+
+        At cost 0 and 1 it never suspends, so that a grading which runs no code needs no event loop.
 
         Raises:
             SubjectError: The attempt made it impossible; the scorers that need it FAIL with this reason.
