@@ -26,6 +26,7 @@ __all__ = [
     "TreeRefused",
     "TreeWriter",
     "has_git_part",
+    "read_entries",
     "remove_tree",
     "shown",
     "write_folder",
@@ -287,6 +288,38 @@ def _write_content(path: bytes, content: Content, writer: TreeWriter) -> None:
             writer.add_file(path, content.chunks(), executable=bool(content.mode & 0o100))
     except OSError as error:
         raise TreeRefused(f"{shown(path)} cannot be taken over: {error.strerror}") from error
+
+
+def read_entries(root: Path) -> tuple[TreeEntry, ...]:
+    """Everything in a tree of ours, read and hashed again."""
+    found: list[TreeEntry] = []
+    pending: list[tuple[bytes, Folder]] = [(b"", PlainFolder(os.fsencode(root)))]
+    while pending:
+        parent, here = pending.pop()
+        listed = _listed(here, parent)
+        if parent and not listed:
+            found.append(TreeEntry(path=path_from_bytes(parent), mode=DIRECTORY, digest=NO_CONTENT))
+        for name, entry in listed:
+            path = parent + b"/" + name if parent else name
+            if isinstance(entry, PlainFolder):
+                pending.append((path, entry))
+            elif isinstance(entry, PlainContent) and entry.type is not EntryType.SPECIAL:
+                found.append(_read_entry(path, entry))
+            else:
+                raise TreeRefused(f"{shown(path)} is neither a file, a folder nor a symlink")
+    return tuple(sorted(found, key=lambda entry: os.fsencode(entry.path)))
+
+
+def _read_entry(path: bytes, content: PlainContent) -> TreeEntry:
+    digest = hashlib.sha256()
+    try:
+        for chunk in content.chunks():
+            digest.update(chunk)
+    except OSError as error:
+        raise TreeRefused(f"{shown(path)} cannot be read: {error.strerror}") from error
+    file_mode = EXECUTABLE if content.mode & 0o100 else FILE
+    mode = SYMLINK if content.type is EntryType.SYMLINK else file_mode
+    return TreeEntry(path=path_from_bytes(path), mode=mode, digest=f"sha256:{digest.hexdigest()}")
 
 
 def has_git_part(path: bytes) -> bool:
