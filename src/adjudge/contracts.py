@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
-from adjudge.records.change import ChangeSet, FileChange
+from adjudge.records.change import ChangeSet, EntryType, FileChange
 from adjudge.records.evidence import AnyRequest, RequestFor
 from adjudge.records.sandbox import (
     ExecRequest,
@@ -36,6 +36,7 @@ __all__ = [
     "SandboxBackend",
     "Scorer",
     "Subject",
+    "WorkspaceEntry",
 ]
 
 Answer = TypeVar("Answer")
@@ -164,11 +165,28 @@ class Scorer(Protocol[Config_contra]):
         """Turn the evidence into a verdict. Raising makes the verdict ERROR, not the attempt's FAIL."""
 
 
+@dataclass(frozen=True, slots=True)
+class WorkspaceEntry:
+    """What lies at a path of the final workspace."""
+
+    type: EntryType
+    size_bytes: int | None = None
+    """Of a regular file."""
+    target: str | None = None
+    """Of a symlink, decoded as paths are."""
+
+
 class Contents(Protocol):
-    """The bytes on both sides of a change, wherever the two trees are kept.
+    """The bytes of both trees, wherever they are kept.
 
     A symlink's content is its target. Nothing but a regular file is ever opened, and no symlink followed.
     """
+
+    def look(self, path: str) -> WorkspaceEntry | None:
+        """What lies at a path of the final workspace, itself; None when nothing does.
+
+        A path that leads through anything but directories leads nowhere.
+        """
 
     def old(self, change: FileChange, *, max_bytes: int) -> bytes:
         """What lay at the change's path in the baseline, at most `max_bytes` of it; empty for an addition.
