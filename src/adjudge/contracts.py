@@ -13,7 +13,8 @@ from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange
-from adjudge.records.evidence import AnyRequest, RequestFor
+from adjudge.records.evaluation import Evaluation
+from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
 from adjudge.records.sandbox import (
     ExecRequest,
     ExecResult,
@@ -30,7 +31,9 @@ __all__ = [
     "BlobWriter",
     "Collector",
     "Contents",
+    "EvaluationStore",
     "Evidence",
+    "GradedSubject",
     "OutputObserver",
     "Sandbox",
     "SandboxBackend",
@@ -233,3 +236,25 @@ class Collector(Protocol):
             SubjectError: The attempt made it impossible; the scorers that need it FAIL with this reason.
             InfraError: We could not; retried once, then the scorers that need it are in ERROR.
         """
+
+
+@dataclass(frozen=True, slots=True)
+class GradedSubject:
+    """A grading with what it was concluded from: enough to look at it again without the workspace."""
+
+    evaluation: Evaluation
+    task: Task
+    change_set: ChangeSet | None
+    """None when there was nothing to compare, such as after a patch that does not apply."""
+    evidence: tuple[tuple[EvidenceRequest, Record], ...] = ()
+    """What code that was run did."""
+
+
+class EvaluationStore(Protocol):
+    """Keeps evaluations."""
+
+    def save(self, graded: GradedSubject) -> object:
+        """Keep an evaluation, whole or not at all. Raises `StoreError` when it cannot be."""
+
+    def load(self, evaluation_id: str) -> Evaluation:
+        """An evaluation by its id. Raises `StoreError` when there is none."""
