@@ -43,7 +43,7 @@ def environment_fingerprint() -> Mapping[str, str]:
             digest = _file_digest(f"{folder}/{tool}", whole=False)
             if digest is not None:
                 real = os.path.realpath(f"{folder}/{tool}")
-                found[tool] = f"{real} {digest}"
+                found[tool] = f"{real} {digest.removeprefix('sha256:')[:16]}"
                 break
     return found
 
