@@ -6,11 +6,15 @@ every implementation.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import BinaryIO, ClassVar, Literal, Protocol, Self
+from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self, TypeVar
 
-from adjudge.records.base import BlobRef
+from adjudge.records.base import BlobRef, Record
+from adjudge.records.change import ChangeSet, EntryType, FileChange
+from adjudge.records.evaluation import Evaluation
+from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
 from adjudge.records.sandbox import (
     ExecRequest,
     ExecResult,
@@ -19,8 +23,27 @@ from adjudge.records.sandbox import (
     SandboxSupport,
     WorkspaceTree,
 )
+from adjudge.records.score import ScorerConfig, ScorerOutcome
+from adjudge.records.task import Task
 
-__all__ = ["BlobStore", "BlobWriter", "OutputObserver", "Sandbox", "SandboxBackend"]
+__all__ = [
+    "BlobStore",
+    "BlobWriter",
+    "Collector",
+    "Contents",
+    "EvaluationStore",
+    "Evidence",
+    "GradedSubject",
+    "OutputObserver",
+    "Sandbox",
+    "SandboxBackend",
+    "Scorer",
+    "Subject",
+    "WorkspaceEntry",
+]
+
+Answer = TypeVar("Answer")
+Config_contra = TypeVar("Config_contra", bound=ScorerConfig, contravariant=True)
 
 OutputObserver = Callable[[Literal["stdout", "stderr"], bytes], None]
 """Called with each chunk of output as it arrives, in order per stream. It must not block."""
@@ -112,3 +135,126 @@ class SandboxBackend(Protocol):
             SandboxUnavailable: This machine cannot run the backend, with what to install as the hint.
             SandboxError: It could, but not this time.
         """
+
+
+class Evidence(Protocol):
+    """What was collected for a scorer: exactly what it asked for, nothing more."""
+
+    def __getitem__(self, request: RequestFor[Answer]) -> Answer:
+        """The answer to a request the scorer declared in `needs`. Any other request is a `KeyError`."""
+
+
+class Scorer(Protocol[Config_contra]):
+    """One check. Constructed without arguments, stateless, pure: a value in, a value out.
+
+    The docstring has the sections *Measures*, *Evidence*, *How it is fooled* and *Example*; the reference
+    is generated from it and from `Config`.
+    """
+
+    name: ClassVar[str]
+    """What a recipe writes after `type:`."""
+    version: ClassVar[str]
+    """Changes whenever equal evidence may give another outcome."""
+    required_by_default: ClassVar[bool]
+    """Under `scorers:`. Under `graders:` nothing is required unless said."""
+    advisory_only: ClassVar[bool]
+    """Never gates and takes no weight, whatever the recipe says (`llm_judge`)."""
+    Config: ClassVar[type[ScorerConfig]]
+
+    def needs(self, config: Config_contra) -> Sequence[AnyRequest]:
+        """What evidence this check reads."""
+
+    def score(self, config: Config_contra, evidence: Evidence) -> ScorerOutcome:
+        """Turn the evidence into a verdict. Raising makes the verdict ERROR, not the attempt's FAIL."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceEntry:
+    """What lies at a path of the final workspace."""
+
+    type: EntryType
+    size_bytes: int | None = None
+    """Of a regular file."""
+    target: str | None = None
+    """Of a symlink, decoded as paths are."""
+
+
+class Contents(Protocol):
+    """The bytes of both trees, wherever they are kept.
+
+    A symlink's content is its target. Nothing but a regular file is ever opened, and no symlink followed.
+    """
+
+    def look(self, path: str) -> WorkspaceEntry | None:
+        """What lies at a path of the final workspace, itself; None when nothing does.
+
+        A path that leads through anything but directories leads nowhere.
+        """
+
+    def old(self, change: FileChange, *, max_bytes: int) -> bytes:
+        """What lay at the change's path in the baseline, at most `max_bytes` of it; empty for an addition.
+
+        Raises:
+            CaptureError: The baseline cannot be read.
+        """
+
+    def new(self, change: FileChange, *, max_bytes: int) -> bytes:
+        """What lies at its path in the final workspace, at most `max_bytes` of it; empty for a deletion.
+
+        Raises:
+            WorkspaceUnreadable: It cannot be read.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is graded: a stopped attempt, and all that collectors may look at."""
+
+    task: Task
+    change_set: ChangeSet
+    baseline: WorkspaceTree | None
+    """The baseline as a directory, where there is one on disk."""
+    workspace: WorkspaceTree
+    """The final workspace. Nobody writes to it; sandboxes start from snapshots of it."""
+    contents: Contents
+    """Both sides of every change."""
+
+
+class Collector(Protocol):
+    """Answers requests of one kind. Constructed by the engine with what it needs to do so."""
+
+    kind: ClassVar[str]
+    cost: ClassVar[int]
+    """Cheap before costly: 0 reads what is in memory, 1 reads files, 2 runs code, 3 asks a model."""
+
+    async def collect(self, request: Any, subject: Subject) -> Record:
+        """Answer one request.
+
+        At cost 0 and 1 it never suspends, so that a grading which runs no code needs no event loop.
+
+        Raises:
+            SubjectError: The attempt made it impossible; the scorers that need it FAIL with this reason.
+            InfraError: We could not; retried once, then the scorers that need it are in ERROR.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class GradedSubject:
+    """A grading with what it was concluded from: enough to look at it again without the workspace."""
+
+    evaluation: Evaluation
+    task: Task
+    change_set: ChangeSet | None
+    """None when there was nothing to compare, such as after a patch that does not apply."""
+    evidence: tuple[tuple[EvidenceRequest, Record], ...] = ()
+    """What code that was run did."""
+
+
+class EvaluationStore(Protocol):
+    """Keeps evaluations."""
+
+    def save(self, graded: GradedSubject) -> object:
+        """Keep an evaluation, whole or not at all. Raises `StoreError` when it cannot be."""
+
+    def load(self, evaluation_id: str) -> Evaluation:
+        """An evaluation by its id. Raises `StoreError` when there is none."""

@@ -9,53 +9,35 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import fcntl
-import hashlib
 import os
 from collections.abc import Callable
 from typing import Literal
 
 from adjudge.contracts import BlobStore, BlobWriter, OutputObserver
+from adjudge.formats.blobs import BlobDescriber
 from adjudge.records.base import BlobRef
 
 __all__ = ["EndsKeeper", "OutputPump", "sealed_stdin"]
 
 _CHUNK = 64 * 1024
-_END_BYTES = 4096
 _ALL_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 Stream = Literal["stdout", "stderr"]
 
 
 class EndsKeeper:
-    """A `contracts.BlobWriter` without a store: digest, size and both ends, the middle forgotten."""
+    """A `contracts.BlobWriter` without a store: what passed is described, the middle forgotten."""
 
     def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-        self._size = 0
-        self._head = b""
-        self._tail = b""
+        self._describer = BlobDescriber()
 
     def write(self, data: bytes) -> None:
         """Take `data` in."""
-        self._hash.update(data)
-        self._size += len(data)
-        if len(self._head) < _END_BYTES:
-            taken = _END_BYTES - len(self._head)
-            self._head += data[:taken]
-            data = data[taken:]
-        self._tail = (self._tail + data[-_END_BYTES:])[-_END_BYTES:]
+        self._describer.update(data)
 
     def commit(self, *, size_bytes: int | None = None) -> BlobRef:
         """Describe what was taken in."""
-        total = self._size if size_bytes is None else size_bytes
-        return BlobRef(
-            digest=f"sha256:{self._hash.hexdigest()}",
-            size_bytes=total,
-            head=self._head.decode("utf-8", "replace"),
-            tail=self._tail.decode("utf-8", "replace"),
-            truncated=total > self._size,
-            stored=False,
-        )
+        return self._describer.describe(size_bytes=size_bytes, stored=False)
 
     def abort(self) -> None:
         """Nothing to forget."""

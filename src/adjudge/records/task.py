@@ -1,0 +1,140 @@
+"""Scenarios and tasks: what an agent is asked to do, on what, and how it will be graded."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+from pathlib import PurePosixPath
+
+from pydantic import Field
+
+from adjudge.records.base import Digest, Record
+from adjudge.records.paths import RelativePath
+from adjudge.records.score import Recipe
+from adjudge.records.tree import TreeEntry
+
+__all__ = [
+    "ExpectedOutcome",
+    "ExposedPath",
+    "RunLimits",
+    "SandboxSettings",
+    "Scenario",
+    "SeedRecord",
+    "Setup",
+    "SourceKind",
+    "Task",
+    "WorkspaceSource",
+]
+
+
+class SourceKind(StrEnum):
+    """Where a workspace comes from."""
+
+    GIT = "git"
+    ARCHIVE = "archive"
+    DIRECTORY = "directory"
+    EMPTY = "empty"
+
+
+class WorkspaceSource(Record):
+    """The workspace seed of a scenario. Which fields go with which source: `formats.tasks.sections`."""
+
+    source: SourceKind
+    """`git`: a repository at a ref. `archive`: a tar or zip file. `directory`: a folder. `empty`: nothing."""
+    url: str | None = Field(default=None, min_length=1)
+    """git: the address of a repository, over https, ssh, http or git."""
+    path: RelativePath | None = None
+    """The repository, archive or folder, relative to the scenario's folder and inside it."""
+    ref: str | None = Field(default=None, pattern=r"^[^-\s\x00-\x1f:?*~^\\\[][^\s\x00-\x1f:?*~^\\\[]*$")
+    """git: the branch, tag or commit to seed from; HEAD when left out."""
+    subdir: RelativePath | None = None
+    """Only this folder of the source becomes the workspace."""
+
+
+class Setup(Record):
+    """A command run once in the sandbox at seed time; what it leaves in the workspace is the baseline."""
+
+    command: str = Field(min_length=1)
+    """Read by /bin/sh, in the workspace."""
+    network: bool = False
+    """Whether the command may reach the network (never the machine's own loopback)."""
+    timeout_s: float = Field(default=900.0, ge=1, le=3600)
+    """Seconds after which the command is ended and seeding fails."""
+
+
+class ExpectedOutcome(StrEnum):
+    """What a correct attempt does."""
+
+    COMPLETION = "completion"
+    REFUSAL = "refusal"
+
+
+class RunLimits(Record):
+    """Limits of a run. None: no limit of this kind."""
+
+    wall_s: float | None = Field(default=None, gt=0)
+    """Seconds from the agent's start to its end."""
+    tokens: int | None = Field(default=None, ge=0)
+    """Tokens read and written."""
+    cost_usd: float | None = Field(default=None, ge=0)
+    """What the run may cost, in US dollars."""
+    tool_calls: int | None = Field(default=None, ge=0)
+    """How many tools the agent may call."""
+
+
+class ExposedPath(Record):
+    """A host path shown read-only in the sandbox."""
+
+    source: str
+    target: PurePosixPath
+
+
+class SandboxSettings(Record):
+    """What a scenario asks of the sandbox."""
+
+    backend: str = "auto"
+    expose: tuple[ExposedPath, ...] = ()
+    env: Mapping[str, str] = Field(default_factory=dict)
+    memory_bytes: int | None = None
+    processes: int | None = None
+
+
+class Scenario(Record):
+    """A reusable definition, as loaded: validated, defaults filled in, not yet frozen."""
+
+    name: str
+    instruction: str = ""
+    workspace: WorkspaceSource | None = None
+    """None: a recipe only, for workspaces that exist already."""
+    setup: Setup | None = None
+    recipe: Recipe
+    expected_outcome: ExpectedOutcome = ExpectedOutcome.COMPLETION
+    limits: RunLimits = RunLimits()
+    sandbox: SandboxSettings = SandboxSettings()
+
+
+class Task(Record):
+    """A scenario frozen: a deep copy whose digest changes with any byte that matters.
+
+    The digest covers the source tree, the setup command, the instruction, the recipe and every file the
+    recipe refers to. Where the copy lies on disk is not part of it.
+    """
+
+    name: str
+    digest: Digest
+    scenario: Scenario
+    """With `workspace` resolved: a git ref is a commit id here."""
+    source_digest: Digest | None = None
+    """Digest of the source tree; None when the scenario has no workspace."""
+    files: tuple[TreeEntry, ...] = ()
+    """Files of the scenario's folder the recipe refers to, kept with the task."""
+
+
+class SeedRecord(Record):
+    """A workspace made from a task, and where its trusted baseline is kept."""
+
+    task_digest: Digest
+    baseline_digest: Digest
+    """Digest of the tree after setup, which need not be reproducible."""
+    workspace: str
+    seeded_at: str
