@@ -16,6 +16,7 @@ from adjudge.engine.collectors import Means, make_collector
 from adjudge.engine.plan import Plan, make_plan
 from adjudge.engine.score import score_planned
 from adjudge.errors import AdjudgeError, InfraError, SubjectError
+from adjudge.records.base import Record
 from adjudge.records.evidence import AnyRequest
 from adjudge.records.sandbox import SandboxReport
 from adjudge.records.score import Recipe, ScorerResult
@@ -70,6 +71,12 @@ class Grading:
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know beside the rows."""
         return tuple(piece.warning for piece in self._gathered.values() if piece.warning)
+
+    @property
+    def evidence(self) -> tuple[tuple[AnyRequest, Record], ...]:
+        """What code that was run did: all that cannot be worked out again from the workspace."""
+        found = ((request, self._gathered[digest].answer) for digest, request in self._pending)
+        return tuple((request, answer) for request, answer in found if answer is not None)
 
     def begin(self, subject: Subject | SubjectError | InfraError) -> None:
         """Plan, and collect all that can be had at once.
