@@ -10,8 +10,10 @@ from typing import Any
 import click
 
 from adjudge.cli.console import note
+from adjudge.contracts import SandboxBackend
+from adjudge.records.task import Task
+from adjudge.sandbox.choose import choose_backend
 from adjudge.settings import load_settings
-from adjudge.workflows.backends import choose_backend
 from adjudge.workflows.seed import Seeded
 from adjudge.workflows.seed import seed as make_workspace
 
@@ -21,18 +23,22 @@ __all__ = ["seed"]
 @click.command()
 @click.argument("task", metavar="SCENARIO")
 @click.argument("directory", metavar="DIR", type=click.Path(path_type=Path))
-@click.option("--sandbox", metavar="BACKEND", help="Which sandbox runs the setup command; auto when left out.")
+@click.option(
+    "--sandbox", metavar="BACKEND", help="Which sandbox runs the setup command; auto when left out."
+)
 @click.option("--json", "as_json", is_flag=True, help="Write what was made as JSON.")
 def seed(task: str, directory: Path, sandbox: str | None, as_json: bool) -> None:
     """Freeze SCENARIO into a task and make a workspace from it in DIR, for an agent to work in.
 
-    SCENARIO is a file, a folder with an adjudge.yaml, a frozen task's folder or its digest. DIR must not exist
-    yet, or be empty. The trusted baseline is recorded outside DIR; adjudge grade finds it by DIR's path.
+    SCENARIO is a file, a folder with an adjudge.yaml, a frozen task's folder or its digest. DIR must not
+    exist yet, or be empty. The trusted baseline is recorded outside DIR; adjudge grade finds it by DIR's path.
     """
     settings = load_settings()
 
-    def backend(frozen: Any) -> Any:
-        return choose_backend(sandbox, frozen.scenario.sandbox.backend, settings.sandbox)
+    def backend(frozen: Task) -> SandboxBackend:
+        choice = choose_backend(settings.sandbox_for(sandbox, frozen.scenario.sandbox.backend))
+        note(f"sandbox: {choice.explanation}")
+        return choice.backend
 
     made = make_workspace(task, directory, state_dir=settings.state_dir, backend=backend)
     for warning in made.warnings:

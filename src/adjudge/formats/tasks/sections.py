@@ -302,6 +302,8 @@ def parse_sandbox(node: Node, findings: Findings) -> SandboxSettings:
     written = check(WrittenSandbox, node, "sandbox", findings, fields=fields)
     if written is None:
         return SandboxSettings()
+    if written.backend == "process":
+        findings.warn(fields["backend"], "sandbox.backend", "process isolates nothing from this machine")
     return SandboxSettings(
         backend=written.backend,
         expose=tuple(
