@@ -61,7 +61,7 @@ def _page(docs: ScorerDocs) -> str:
     lines = [
         f"{docs.name}: {docs.summary}",
         "",
-        f"{docs.standing} unless the recipe says otherwise; version {docs.version} of {docs.distribution}",
+        f"{_standing(docs)}; version {docs.version} of {docs.distribution}",
         "",
         "fields of its own" if docs.fields else "no fields of its own",
     ]
@@ -72,6 +72,12 @@ def _page(docs: ScorerDocs) -> str:
     for title, text in docs.sections.items():
         lines += ["", title.lower(), textwrap.indent(text, "  ")]
     return "\n".join(lines)
+
+
+def _standing(docs: ScorerDocs) -> str:
+    if docs.advisory_only:
+        return "never counted and never a gate, whatever the recipe says"
+    return f"{docs.standing} under scorers, unless the recipe says otherwise"
 
 
 def _field(field: FieldDocs, width: int) -> str:
