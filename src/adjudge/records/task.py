@@ -53,7 +53,7 @@ class WorkspaceSource(Record):
 
     source: SourceKind
     """`git`: a repository at a ref. `archive`: a tar or zip file. `directory`: a folder. `empty`: nothing."""
-    url: str | None = Field(default=None, min_length=1)
+    url: str | None = None
     """git: the address of a repository, over https, ssh, http or git."""
     path: RelativePath | None = None
     """The repository, archive or folder, relative to the scenario's folder and inside it."""
