@@ -1,1 +1,1 @@
-"""Foreign bytes to records and back, pure: nothing here opens a file or runs anything."""
+"""Foreign bytes to records and back: pure functions over values, no files and no processes."""

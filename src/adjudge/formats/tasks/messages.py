@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["SENTENCES", "describe", "did_you_mean", "explain", "unknown_key"]
+__all__ = ["SENTENCES", "describe", "did_you_mean", "explain", "nearest", "unknown_key"]
 
 _SHOWN = 60
 """How much of a value is repeated in a message."""
@@ -36,15 +36,21 @@ def describe(value: Any) -> str:
     return "something else"
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a misspelt one most likely means."""
+    if len(name) > _SHOWN:
+        return None
+    known = list(known)
+    near = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
+    return near[0] if near else None
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The nearest known name as a question, or the known names when none is near."""
     known = list(known)
-    if len(name) <= _SHOWN:
-        near = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(
-            name.lower(), known, n=1
-        )
-        if near:
-            return f"did you mean {near[0]!r}?"
+    near = nearest(name, known)
+    if near is not None:
+        return f"did you mean {near!r}?"
     return f"known: {', '.join(known)}" if known else "none is known"
 
 
@@ -87,13 +93,10 @@ def _boolean(value: Any, _: Mapping[str, Any]) -> str:
 def _choice(value: Any, context: Mapping[str, Any]) -> str:
     choices = re.findall(r"'([^']*)'", str(context.get("expected", ""))) or [str(context.get("expected", ""))]
     if isinstance(value, str):
-        return f"{value[:_SHOWN]!r} is not one of {', '.join(choices)}{_near(value, choices)}"
+        near = nearest(value, choices)
+        question = f"; did you mean {near!r}?" if near else ""
+        return f"{value[:_SHOWN]!r} is not one of {', '.join(choices)}{question}"
     return f"one of {', '.join(choices)} expected, found {describe(value)}"
-
-
-def _near(name: str, choices: list[str]) -> str:
-    near = difflib.get_close_matches(name[:_SHOWN].lower(), choices, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _bound(word: str, key: str) -> Callable[[Any, Mapping[str, Any]], str]:
@@ -114,6 +117,12 @@ def _long(what: str) -> Callable[[Any, Mapping[str, Any]], str]:
         return f"has more than {most} {what if most != 1 else what.removesuffix('s')}"
 
     return sentence
+
+
+def _pattern(value: Any, context: Mapping[str, Any]) -> str:
+    if context.get("pattern") == r"\S":
+        return "must not be empty"
+    return f"{describe(value)} does not match the pattern {context.get('pattern')}"
 
 
 def _raised(_: Any, context: Mapping[str, Any]) -> str:
@@ -177,7 +186,7 @@ SENTENCES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "string_unicode": _says("text that is not valid Unicode"),
     "string_too_short": _short("characters"),
     "string_too_long": _long("characters"),
-    "string_pattern_mismatch": _with("{value} does not match the pattern {pattern}"),
+    "string_pattern_mismatch": _pattern,
     "string_not_ascii": _with("{value} has characters outside ASCII"),
     "bytes_type": _text,
     "bytes_too_short": _short("bytes"),

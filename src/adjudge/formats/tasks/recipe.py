@@ -112,7 +112,8 @@ def parse_recipe(
         expect = check(Expect, top["expect"], "expect", findings) if "expect" in top else Expect()
         threshold = expect.pass_threshold if expect is not None else None
     lines = _lines(top[dialect], dialect, findings, folder)
-    names = _names(lines, findings)
+    _refuse_same_names(top[dialect], dialect, findings)
+    names = _names(lines)
     specs = [_spec(line, name, strict, findings) for line, name in zip(lines, names, strict=True)]
     _refuse_repeats(lines, findings)
     complete = len(findings.problems) == before
@@ -176,7 +177,7 @@ def _line(node: Node, where: str, findings: Findings, folder: ScenarioFolder) ->
                 findings,
                 fields=own,
                 also_known=flag_names,
-                needed_by=f"a {kind} scorer",
+                needed_by=f"type {kind}",
                 context={"scenario_file": folder},
             )
     except PluginError as error:
@@ -210,19 +211,22 @@ def _broken(kind: str) -> str:
     )
 
 
-def _names(lines: Sequence[_Line], findings: Findings) -> list[str]:
-    """Every line's name: written ones first, then the type with the first free number for the rest."""
-    taken: dict[str, _Line] = {}
-    for line in lines:
-        name = line.flags.name
-        if name is None:
+def _refuse_same_names(node: Node, dialect: str, findings: Findings) -> None:
+    first: dict[str, str] = {}
+    for index, item in enumerate(node.value if isinstance(node.value, list) else ()):
+        name = item.value.get("name") if isinstance(item.value, dict) else None
+        if name is None or not isinstance(name.value, str):
             continue
-        if name in taken:
-            first = taken[name]
-            findings.problem(
-                _field(line, "name"), f"{line.where}.name", f"{name!r} is already the name of {first.where}"
-            )
-        taken.setdefault(name, line)
+        where = f"{dialect}[{index}]"
+        if name.value in first:
+            message = f"{name.value[:60]!r} is already the name of {first[name.value]}"
+            findings.problem(name, f"{where}.name", message)
+        first.setdefault(name.value, where)
+
+
+def _names(lines: Sequence[_Line]) -> list[str]:
+    """Every line's name: written ones first, then the type with the first free number for the rest."""
+    taken = {line.flags.name for line in lines}
     names: list[str] = []
     for line in lines:
         name = line.flags.name
@@ -231,7 +235,7 @@ def _names(lines: Sequence[_Line], findings: Findings) -> list[str]:
             candidate = line.flags.type if number == 1 else f"{line.flags.type}-{number}"
             if candidate not in taken:
                 name = candidate
-                taken[name] = line
+                taken.add(name)
             number += 1
         names.append(name)
     return names

@@ -127,13 +127,17 @@ def parse_instruction(node: Node, findings: Findings, folder: ScenarioFolder) ->
 
 def parse_workspace(node: Node, findings: Findings, folder: ScenarioFolder) -> WorkspaceSource | None:
     """Where the workspace comes from, with fields that do not go together refused."""
-    source = check(WorkspaceSource, node, "workspace", findings)
+    fields = entries(node, "workspace", findings)
+    if fields is None:
+        return None
+    before = len(findings.problems)
+    source = check(WorkspaceSource, node, "workspace", findings, needed_by="workspace")
+    kind = fields["source"].value if "source" in fields else None
+    if isinstance(kind, str) and kind in list(SourceKind):
+        for field, message in _misfits(SourceKind(kind), fields).items():
+            findings.problem(fields.get(field, node), f"workspace.{field}", message)
     if source is None:
         return None
-    fields = entries(node, "workspace", findings) or {}
-    before = len(findings.problems)
-    for field, message in _misfits(source).items():
-        findings.problem(fields.get(field, node), f"workspace.{field}", message)
     if source.url is not None and source.source is SourceKind.GIT:
         refused = _refused_address(source.url)
         if refused:
@@ -154,22 +158,21 @@ _TAKES = {
 }
 
 
-def _misfits(source: WorkspaceSource) -> Mapping[str, str]:
+def _misfits(kind: SourceKind, fields: Mapping[str, Node]) -> Mapping[str, str]:
     """Fields that a kind of source does not take, or lacks."""
-    kind = source.source
     found = {
         field: f"a workspace from '{kind}' takes no {field}"
         for field in ("url", "path", "ref", "subdir")
-        if getattr(source, field) is not None and field not in _TAKES[kind]
+        if field in fields and field not in _TAKES[kind]
     }
-    if kind is SourceKind.ARCHIVE and source.url is not None:
+    if kind is SourceKind.ARCHIVE and "url" in fields:
         found["url"] = "archives are not downloaded; give the path of one in the scenario's folder"
     if kind is SourceKind.GIT:
-        if source.url is not None and source.path is not None:
+        if "url" in fields and "path" in fields:
             found["path"] = "give url or path, not both"
-        elif source.url is None and source.path is None:
+        elif "url" not in fields and "path" not in fields:
             found["url"] = "missing; a workspace from 'git' needs url or path"
-    elif kind in (SourceKind.ARCHIVE, SourceKind.DIRECTORY) and source.path is None and not found:
+    elif kind in (SourceKind.ARCHIVE, SourceKind.DIRECTORY) and not {"path", "url"} & set(fields):
         found["path"] = f"missing; a workspace from '{kind}' needs it"
     return found
 
@@ -248,6 +251,15 @@ def _bytes(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
+def _known_backend(name: str) -> str:
+    # Ours first: looking for others reads the metadata of every installed package.
+    if name != "auto" and name not in catalog.BUILTINS["sandboxes"]:
+        known = ["auto", *catalog.names("sandboxes")]
+        if name not in known:
+            raise ValueError(f"no sandbox is called {name[:60]!r}; {did_you_mean(name, known)}")
+    return name
+
+
 def _variables(env: Mapping[str, str]) -> Mapping[str, str]:
     for name in env:
         if not _VARIABLE.match(name):
@@ -258,7 +270,7 @@ def _variables(env: Mapping[str, str]) -> Mapping[str, str]:
 class WrittenSandbox(Record):
     """What a scenario asks of the sandbox."""
 
-    backend: str = "auto"
+    backend: Annotated[str, AfterValidator(_known_backend)] = "auto"
     """Which sandbox: `auto` picks the best one this machine can run."""
     expose: tuple[Exposed, ...] = ()
     """Places on the machine shown read-only, such as toolchains outside the system's own folders."""
@@ -290,13 +302,6 @@ def parse_sandbox(node: Node, findings: Findings) -> SandboxSettings:
     written = check(WrittenSandbox, node, "sandbox", findings, fields=fields)
     if written is None:
         return SandboxSettings()
-    if written.backend != "auto" and written.backend not in catalog.BUILTINS["sandboxes"]:
-        known = ["auto", *catalog.names("sandboxes")]
-        if written.backend not in known:
-            near = did_you_mean(written.backend, known)
-            findings.problem(
-                fields["backend"], "sandbox.backend", f"no sandbox is called {written.backend!r}; {near}"
-            )
     return SandboxSettings(
         backend=written.backend,
         expose=tuple(

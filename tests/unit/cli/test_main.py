@@ -1,0 +1,46 @@
+import subprocess
+import sys
+
+import pytest
+
+from adjudge.cli.main import main
+from adjudge.cli.table import COMMANDS
+from adjudge.version import __version__
+
+
+def test_help_lists_every_command_with_its_summary(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--help"]) == 0
+    shown = capsys.readouterr().out
+    for name, entry in COMMANDS.items():
+        assert name in shown
+        assert entry.summary.split()[0] in shown
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--version"]) == 0
+    assert __version__ in capsys.readouterr().out
+
+
+def test_a_misspelt_command_gets_the_nearest_one(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["docto"]) == 2
+    assert "Did you mean doctor?" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("flag", ["--help", "--version"])
+def test_help_and_version_import_no_more_of_ours_than_the_table(flag: str) -> None:
+    script = (
+        "import sys\nfrom adjudge.cli.main import main\n"
+        f"main([{flag!r}])\n"
+        "heavy = ('pydantic', 'asyncio', 'pygit2', 'yaml')\n"
+        "print(sorted(m for m in sys.modules if m.startswith('adjudge') or m in heavy))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == str(
+        ["adjudge", "adjudge.cli", "adjudge.cli.main", "adjudge.cli.table", "adjudge.version"]
+    )
+
+
+def test_every_command_of_the_table_can_be_imported(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in COMMANDS:
+        assert main([name, "--help"]) == 0, name
+        assert "Usage: adjudge" in capsys.readouterr().out

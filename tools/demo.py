@@ -1,0 +1,42 @@
+"""`make demo`: four scripted attempts at a small bundled project, graded, with what was caught and why."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+DEMO = Path(__file__).resolve().parent.parent / "examples" / "demo"
+ADJUDGE = [sys.executable, "-m", "adjudge"]
+
+
+def main() -> int:
+    """Seed a workspace per attempt, let the attempt at it, grade it."""
+    with tempfile.TemporaryDirectory(prefix="adjudge-demo-") as scratch:
+        environment = {**os.environ, "ADJUDGE_HOME": f"{scratch}/state"}
+        for attempt in sorted((DEMO / "attempts").glob("*.py")):
+            workspace = Path(scratch) / attempt.stem
+            print(f"\n━━━ {attempt.stem.replace('-', ' ')} ━━━", flush=True)
+            _run([*ADJUDGE, "seed", str(DEMO), str(workspace), "--quiet"], environment)
+            subprocess.run([sys.executable, str(attempt)], cwd=workspace, check=True)
+            _run([*ADJUDGE, "grade", str(DEMO), "--workspace", str(workspace)], environment, may_fail=True)
+    print(
+        "\nWhere to look next:\n"
+        "  examples/demo/adjudge.yaml      the recipe that caught them\n"
+        "  .venv/bin/adjudge scorers       every check there is\n"
+        "  .venv/bin/adjudge doctor        what this machine can isolate, and what to install\n"
+        "  README.md                       grade your own repository in a minute"
+    )
+    return 0
+
+
+def _run(command: list[str], environment: dict[str, str], *, may_fail: bool = False) -> None:
+    done = subprocess.run(command, env=environment, check=False)
+    if done.returncode not in ((0, 1) if may_fail else (0,)):
+        sys.exit(f"demo stopped: {' '.join(command[2:4])} ended with exit code {done.returncode}")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
