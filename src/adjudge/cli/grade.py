@@ -30,7 +30,7 @@ _EXITS = {
 
 
 @click.command()
-@click.argument("scenario", default="adjudge.yaml")
+@click.argument("scenario", required=False)
 @click.option("--workspace", metavar="DIR", help="The workspace to grade.")
 @click.option(
     "--patch", metavar="FILE", help="A patch to grade instead, applied to the baseline (- for stdin)."
@@ -38,9 +38,9 @@ _EXITS = {
 @click.option(
     "--baseline",
     metavar="REV|DIR",
-    help="What to compare with: a directory, or a revision of the workspace's git. Trusted are a directory, a "
-    "full commit id and what `adjudge seed` recorded. Default: that record, else the merge base with the default "
-    "branch (HEAD when on it).",
+    help="What to compare with: a directory, or a revision of the workspace's git. Trusted are a directory, "
+    "a full commit id and what `adjudge seed` recorded. Default: that record, else the merge base with the "
+    "default branch (HEAD when on it).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Write the evaluation document instead of a table.")
 @click.option("--output", metavar="FILE", help="Write to a file, whole or not at all, instead of stdout.")
@@ -48,7 +48,7 @@ _EXITS = {
 @click.option("--sandbox", metavar="NAME", help="auto, bubblewrap, or process (no isolation).")
 @click.option("--save", is_flag=True, help="Keep the evaluation and its evidence in the state directory.")
 def grade(
-    scenario: str,
+    scenario: str | None,
     workspace: str | None,
     patch: str | None,
     baseline: str | None,
@@ -60,7 +60,10 @@ def grade(
 ) -> int:
     """Grade a workspace by SCENARIO: a scenario file, a frozen task's folder, or its digest.
 
-    Exits with 0 when the objective gate is PASS, 1 when it is FAIL, 3 when it could not be graded (NA or ERROR).
+    Left out, it is the task the workspace was seeded from, else adjudge.yaml in the current folder.
+
+    Exits with 0 when the objective gate is PASS, 1 when it is FAIL, 3 when it could not be graded (NA or
+    ERROR).
     """
     evaluation = grade_now(
         GradeRequest(
@@ -102,7 +105,7 @@ def _say(evaluation: Evaluation) -> None:
     note(f"objective {gate.verdict}: {plain(gate.reason)}")
     baseline = evaluation.provenance.baseline
     if baseline is not None and not baseline.trusted:
-        note(f"baseline: {plain(baseline.description)}, untrusted: read from the workspace's own git")
+        note(f"untrusted baseline: {plain(baseline.description)}")
     for warning in evaluation.warnings:
         note(f"warning: {plain(warning)}")
 

@@ -20,5 +20,6 @@ class Entry(NamedTuple):
 COMMANDS: dict[str, Entry] = {
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
     "doctor": Entry("adjudge.cli.doctor:doctor", "Say what this machine can do and what to install."),
+    "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
     "sandbox": Entry("adjudge.cli.sandbox:sandbox", "Run a command in a sandbox and see what it changed."),
 }
