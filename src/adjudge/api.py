@@ -31,21 +31,22 @@ def grade(
         scenario: The path of a scenario file, the folder or digest of a frozen task, or a loaded `Scenario`.
             None: the task the workspace was seeded from, else `adjudge.yaml` in the current folder.
         workspace: The folder to grade. It is read, never written.
-        patch: A patch to grade instead of a workspace: the path of a file, or the patch itself as bytes. It is
-            applied to the baseline.
+        patch: A patch to grade instead of a workspace: the path of a file, or the patch itself as bytes. It
+            is applied to the baseline.
         baseline: What to compare with: a directory, a full commit id, or another revision of the workspace's
-            git (which is then noted as unverified). None: what was recorded when the workspace was seeded, else
-            the merge base with the default branch, or HEAD where that branch is checked out.
+            git (which is then noted as unverified). None: what was recorded when the workspace was seeded,
+            else the merge base with the default branch, or HEAD where that branch is checked out.
         jobs: How many sandboxes may run at once. None: as many as there are processors.
-        sandbox: `auto`, `bubblewrap`, or `process` (no isolation). None: what the scenario or the settings say.
+        sandbox: `auto`, `bubblewrap`, or `process` (no isolation). None: what the scenario or the settings
+            say.
         save: Keep the evaluation and its evidence in the state directory.
 
     Returns:
         The evaluation document as a record; `evaluation.to_json()` is what `adjudge grade --json` writes.
 
     Raises:
-        UsageError: The scenario is not valid, there is no baseline, an argument cannot be used, or the caller is
-            in an event loop (use `agrade` there).
+        UsageError: The scenario is not valid, there is no baseline, an argument cannot be used, or the caller
+            is in an event loop (use `agrade` there).
         InfraError: We failed before there was anything to grade, or could not save the result.
 
     Example:
