@@ -23,6 +23,15 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "bubblewrap": "adjudge.sandbox.bubblewrap:BubblewrapBackend",
         "process": "adjudge.sandbox.process:ProcessBackend",
     },
+    "testreports": {
+        "junit": "adjudge.formats.testreports.junit:JUnit",
+        "go-json": "adjudge.formats.testreports.go_json:GoJson",
+        "cargo": "adjudge.formats.testreports.cargo:Cargo",
+        "jest": "adjudge.formats.testreports.jest:Jest",
+        "rspec": "adjudge.formats.testreports.rspec:RSpec",
+        "ctrf": "adjudge.formats.testreports.ctrf:Ctrf",
+        "tap": "adjudge.formats.testreports.tap:Tap",
+    },
 }
 """Kind → name → `module:attribute`. The entry-point group of a kind is `adjudge.<kind>`."""
 
@@ -76,4 +85,4 @@ def load(kind: str, name: str) -> Any:
         ) from error
 
 
-_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer"}
+_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer", "testreports": "test report format"}

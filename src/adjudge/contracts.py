@@ -24,6 +24,7 @@ from adjudge.records.sandbox import (
 )
 from adjudge.records.score import ScorerConfig, ScorerOutcome
 from adjudge.records.task import Task
+from adjudge.records.testreport import TestReport
 
 __all__ = [
     "BlobStore",
@@ -36,6 +37,7 @@ __all__ = [
     "SandboxBackend",
     "Scorer",
     "Subject",
+    "TestReportFormat",
 ]
 
 Answer = TypeVar("Answer")
@@ -214,4 +216,21 @@ class Collector(Protocol):
         Raises:
             SubjectError: The attempt made it impossible; the scorers that need it FAIL with this reason.
             InfraError: We could not; retried once, then the scorers that need it are in ERROR.
+        """
+
+
+class TestReportFormat(Protocol):
+    """Reads the reports of one kind of test runner. Constructed without arguments, stateless, pure."""
+
+    name: ClassVar[str]
+    """What a recipe writes after `format:`, and `TestReport.format`."""
+
+    def recognises(self, data: bytes, filename: str) -> bool:
+        """Whether `data` looks like this format, by its content before its name."""
+
+    def parse(self, data: bytes) -> TestReport:
+        """Read a whole report. Whatever the bytes, this returns a report or raises the one error below.
+
+        Raises:
+            ReportUnreadable: The bytes are not such a report, with the place where that shows.
         """
