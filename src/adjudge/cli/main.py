@@ -89,9 +89,15 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _report(error: Exception) -> int:
-    """Turn an error of ours into a message and an exit code; anything else is a bug and crashes."""
+    """Turn an error into a message and an exit code.
+
+    What is not an error of ours is a bug and shows its traceback; the exit code is still ours to choose,
+    because Python's own for a crash is 1, which would read as "graded and failed".
+    """
     errors = importlib.import_module("adjudge.errors")
     if not isinstance(error, errors.AdjudgeError):
-        raise error
+        sys.excepthook(type(error), error, error.__traceback__)
+        print("error: this is a bug in adjudge; nothing was graded", file=sys.stderr)
+        return ExitCode.UNGRADED
     print(f"error: {error}", file=sys.stderr)
     return ExitCode.USAGE if isinstance(error, errors.UsageError) else ExitCode.UNGRADED
