@@ -80,9 +80,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         error.show()
         return ExitCode.USAGE
     except BrokenPipeError:
-        # The reader went away (`adjudge … | head`): not an error of ours, and nothing is left to tell it.
+        # The reader went away (`adjudge … | head`) and nothing is left to tell it; but a verdict that was
+        # not delivered must not read as a pass.
         sys.stderr.close()
-        return ExitCode.PASSED
+        return ExitCode.UNGRADED
     except Exception as error:
         return _report(error)
     return result if isinstance(result, int) else ExitCode.PASSED
