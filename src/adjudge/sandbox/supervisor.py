@@ -20,11 +20,13 @@ import time
 
 from adjudge.sandbox import kernel
 from adjudge.sandbox.copying import copy_tree
+from adjudge.sandbox.ending import end_all_children, end_process
 from adjudge.sandbox.fileaccess import read_beneath, write_beneath
 from adjudge.sandbox.launchrequest import Execute, Identity, Report, Request
 from adjudge.sandbox.mountpoints import make_mount_points, remove_mount_points
 from adjudge.sandbox.networkhelper import connect
-from adjudge.sandbox.processes import children, parent
+from adjudge.sandbox.processes import parent
+from adjudge.sandbox.spawning import run_spawn
 from adjudge.sandbox.staging import IdMaps, enter_own_namespaces, stage, unstage
 
 __all__ = ["run_errand"]
@@ -61,6 +63,8 @@ def _run(request: Request, control: socket.socket, standard: tuple[int, int, int
         else:
             report = _Execution(errand, identity, control, standard).run()
             remove_mount_points(made)
+    elif errand["op"] == "spawn":
+        report = run_spawn(errand, control, standard)
     else:
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
@@ -133,8 +137,8 @@ class _Execution:
         try:
             self._watch(child, status_read, block_write, deadline)
         finally:
-            _end(child)
-            _end_all_children()
+            end_process(child)
+            end_all_children()
         self._report["wall_s"] = time.monotonic() - started
         self._read_status(status_read)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -238,28 +242,6 @@ class _Execution:
             if "exit-code" in document:
                 self._exit_code = document["exit-code"]
         return open_
-
-
-def _end(child: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
-
-
-def _end_all_children() -> None:
-    """Kill and reap until there are none; orphans of the tree arrive here as their parents die."""
-    me = os.getpid()
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if pid != 0:
-            continue
-        # A child of ours that was not reaped keeps its number, so no stranger can be hit.
-        for child in children(me):
-            _end(child)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(-1, 0)
 
 
 def _memory_file(data: bytes) -> int:
