@@ -13,11 +13,21 @@ from adjudge.contracts import BlobStore
 from adjudge.errors import SandboxError
 from adjudge.records.base import BlobRef
 from adjudge.records.sandbox import Ended, ExecRequest, ExecResult, Limits, SandboxReport, SandboxSpec, Usage
+from adjudge.sandbox.attended import LimitMeans
 from adjudge.sandbox.bwrap import namespace_options, parse_start_failure
 from adjudge.sandbox.cgroups import CgroupPlaces
 from adjudge.sandbox.disk import DiskMeter
-from adjudge.sandbox.execution import LimitMeans
-from adjudge.sandbox.launchrequest import Execute, Helper, Identity, Read, Report, Request, Spawn, Write
+from adjudge.sandbox.launchrequest import (
+    CgroupParents,
+    Execute,
+    Helper,
+    Identity,
+    Read,
+    Report,
+    Request,
+    Spawn,
+    Write,
+)
 from adjudge.sandbox.layers import OwnWorkspace
 from adjudge.sandbox.limits import rlimits
 from adjudge.sandbox.processes import descendants
@@ -39,8 +49,6 @@ class Parts:
 
     spec: SandboxSpec
     scratch: Path
-    name: str
-    """Unique on this machine while the sandbox lives."""
     workspace: OwnWorkspace
     view: View
     bwrap: str
@@ -48,6 +56,7 @@ class Parts:
     seccomp: str
     lease: UidLease | None
     places: CgroupPlaces | None
+    cgroup_parents: CgroupParents | None
     stages: bool
     report: SandboxReport
     blobs: BlobStore | None
@@ -60,11 +69,10 @@ class BubblewrapSandbox(StartedSandbox):
     def __init__(self, parts: Parts) -> None:
         super().__init__(
             spec=parts.spec,
-            name=parts.name,
             scratch=parts.scratch,
             tree=parts.workspace.tree,
             report=parts.report,
-            means=LimitMeans(parts.places, parts.disk, descendants, _shared_memory_of),
+            means=LimitMeans(parts.disk, descendants, _shared_memory_of, parts.places, parts.cgroup_parents),
             blobs=parts.blobs,
         )
         self._parts = parts
@@ -73,7 +81,7 @@ class BubblewrapSandbox(StartedSandbox):
         return base_environment()
 
     def _command_errand(
-        self, request: ExecRequest, environment: Mapping[str, str], limits: Limits, cgroups: list[str]
+        self, request: ExecRequest, environment: Mapping[str, str], limits: Limits
     ) -> Execute:
         parts = self._parts
         cwd = PurePosixPath(WORKSPACE) / request.cwd
@@ -87,7 +95,7 @@ class BubblewrapSandbox(StartedSandbox):
             "bwrap": parts.bwrap,
             "options": options,
             "command": list(request.command),
-            "cgroups": cgroups,
+            "cgroup_limits": parts.places.settings(limits) if parts.places is not None else [],
             "rlimits": rlimits(limits),
             "processes": limits.processes + _PROCESS_SLACK if counts else None,
             "wall_s": limits.wall_s,

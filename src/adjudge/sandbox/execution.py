@@ -1,180 +1,145 @@
-"""One exec seen from adjudge's side: its pipes, its watcher, what ended it; shared by every backend.
+"""A command from its start to the death of its last process. Standard library only.
 
-The command itself runs below the launcher; how it is started there is the backend's business.
+The supervisor is the tree's subreaper: whatever outlives bwrap becomes its child, so "no children left"
+means that nothing is alive.
 """
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import resource
+import select
+import socket
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from adjudge.contracts import BlobStore, OutputObserver
-from adjudge.errors import SandboxError, SubjectError
-from adjudge.records.base import BlobRef
-from adjudge.records.sandbox import Ended, ExecResult, Limits, Usage
-from adjudge.sandbox.cgroups import Cgroup, CgroupPlaces
-from adjudge.sandbox.disk import DiskMeter
-from adjudge.sandbox.launching import Errand, send_errand
-from adjudge.sandbox.launchrequest import Report, Request
-from adjudge.sandbox.limits import Breach, output_breach, timeout_breach
-from adjudge.sandbox.output import OutputPump, sealed_stdin
-from adjudge.sandbox.watcher import Watcher
+from adjudge.sandbox import kernel
+from adjudge.sandbox.ending import end_all_children, end_process
+from adjudge.sandbox.launchrequest import Execute, Identity, Report
+from adjudge.sandbox.networkhelper import connect
+from adjudge.sandbox.processes import parent
+from adjudge.sandbox.seat import Seat
 
-__all__ = ["Conclusion", "Execution", "LimitMeans"]
+__all__ = ["Execution"]
 
-Conclusion = Callable[[Report, BlobRef, BlobRef, Usage], ExecResult]
-"""How a command ended by itself, from the supervisor's report, its stdout, its stderr and its cost."""
-
-
-@dataclass(frozen=True)
-class LimitMeans:
-    """What holds the limits of a sandbox's execs."""
-
-    places: CgroupPlaces | None
-    disk: DiskMeter
-    tree: Callable[[int], Sequence[int]]
-    """The processes of an exec, from the pid its supervisor told."""
-    shared_memory: Callable[[int], int]
-    """Bytes of memory that belong to the exec but to no process, from the same pid."""
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Execution:
-    """One exec: its pipes, its watcher and what ended it.
+    """One command.
 
     Args:
-        limits: What the tree may use.
-        means: What holds the limits.
-        cgroup: The group made for this exec, where there is one.
-        blobs: Where output is kept.
-        on_output: Sees output as it arrives.
+        errand: What to run.
+        identity: The user it runs as when we are root.
+        request: Descriptor of the whole request's text, for the process in the seat.
+        control: Where we are told to end it, and where its first process is announced.
+        standard: stdin, stdout, stderr.
+        seat: The process that will become bwrap.
     """
 
     def __init__(
         self,
-        limits: Limits,
-        means: LimitMeans,
-        cgroup: Cgroup | None,
-        blobs: BlobStore | None,
-        on_output: OutputObserver | None,
+        errand: Execute,
+        identity: Identity | None,
+        request: int,
+        control: socket.socket,
+        standard: tuple[int, int, int],
+        seat: Seat,
     ) -> None:
-        self._limits = limits
-        self._means = means
-        self._cgroup = cgroup
-        self._blobs = blobs
-        self._on_output = on_output
-        self._breach: Breach | None = None
-        self._errand: Errand | None = None
-        self._pump: OutputPump | None = None
-        self._watcher: Watcher | None = None
-        self._started = time.monotonic()
+        self._errand = errand
+        self._identity = identity
+        self._request = request
+        self._control = control
+        self._standard = standard
+        self._seat = seat
+        self._status = b""
+        self._report: Report = {"exit_code": None, "cgroup": seat.cgroup}
+        self._first: int | None = None
+        self._greeted = False
 
-    def start(self, request: Request, stdin: bytes) -> Errand:
-        """Hand the command to the launcher."""
-        out_read, out_write = os.pipe()
-        err_read, err_write = os.pipe()
-        source = sealed_stdin(stdin)
+    def run(self) -> Report:
+        """Start, wait, end what is left, report."""
+        kernel.prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        status_read, status_write = os.pipe()
+        block_read, block_write = os.pipe()
+        started = time.monotonic()
+        deadline = started + self._errand["wall_s"]
+        child = self._seat.go(self._request, self._errand, (*self._standard, status_write, block_read))
+        for descriptor in (*self._standard, status_write, block_read):
+            os.close(descriptor)
+        os.set_blocking(status_read, False)
         try:
-            self._pump = OutputPump(
-                out_read,
-                err_read,
-                limit_bytes=self._limits.output_bytes,
-                blobs=self._blobs,
-                on_output=self._on_output,
-                on_limit=lambda: self._end(output_breach(self._limits)),
-                on_failure=lambda: self._end(None),
-            )
-            self._errand = send_errand(
-                request, stdin=source, stdout=out_write, stderr=err_write, on_started=self._watch
-            )
-        except BaseException:
-            if self._pump is not None:
-                self._pump.abort()
-            raise
+            self._watch(child, status_read, block_write, deadline)
         finally:
-            for descriptor in (source, out_write, err_write):
-                os.close(descriptor)
-        return self._errand
+            end_process(child)
+            end_all_children()
+        self._report["wall_s"] = time.monotonic() - started
+        self._read_status(status_read)
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        self._report["cpu_s"] = used.ru_utime + used.ru_stime
+        # Our own fork counts until it becomes bwrap; only more than that says something of the tree.
+        if used.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
+            self._report["max_rss_bytes"] = used.ru_maxrss * 1024
+        return self._report
 
-    def _watch(self, first: int) -> None:
-        places = self._means.places
-        self._watcher = Watcher(
-            self._limits,
-            pids=lambda: self._means.tree(first),
-            end=self._end,
-            disk=self._means.disk,
-            memory=places is None or places.memory is None,
-            processes=places is None or places.pids is None,
-            counters=None if self._cgroup is None else self._cgroup.breach,
-            extra_memory=lambda: self._means.shared_memory(first),
-        )
-        self._watcher.start()
+    def _watch(self, child: int, status: int, block: int, deadline: float) -> None:
+        """Until bwrap ends, time is up, or we are told."""
+        gone = os.pidfd_open(child)
+        poll = select.poll()
+        for descriptor in (gone, status, self._control.fileno()):
+            poll.register(descriptor, select.POLLIN)
+        while True:
+            left = deadline - time.monotonic()
+            if left <= 0:
+                self._report["timed_out"] = True
+                return
+            ready = {descriptor for descriptor, _ in poll.poll(left * 1000 + 1)}
+            if self._control.fileno() in ready:
+                self._report["ended"] = True
+                return
+            if status in ready:
+                if not self._read_status(status):
+                    poll.unregister(status)
+                self._greet(child, block)
+            if gone in ready:
+                return
 
-    def _end(self, breach: Breach | None) -> None:
-        """End the tree for the first breach; from the event loop or the watcher's thread."""
-        if self._breach is None:
-            self._breach = breach
-        if self._errand is not None:
-            self._errand.end()
+    def _greet(self, child: int, block: int) -> None:
+        """When the namespace's first process is known: connect its network, say who it is."""
+        first = self._first
+        if first is None or self._greeted:
+            return
+        self._greeted = True
+        # The pid is only worth telling while it is surely bwrap's child, not a stranger's reused number.
+        if parent(first) != child:
+            return
+        if self._errand["helper"] is not None:
+            connect(self._errand["helper"], first, self._identity)
+            os.write(block, b"1")
+        started: Report = {"started": first, "cgroup": self._seat.cgroup}
+        with contextlib.suppress(OSError):
+            self._control.send(json.dumps(started).encode())
 
-    async def finish(self, errand: Errand, cancelled: Callable[[], bool], conclude: Conclusion) -> ExecResult:
-        """Wait for the end and put the result together; `conclude` says how a command ended by itself."""
-        assert self._pump is not None
-        try:
-            report = await errand.wait()
-        except BaseException:
-            self._pump.abort()
-            raise
-        finally:
-            if self._watcher is not None:
-                self._watcher.stop()
-        if "failed" in report:
-            self._pump.abort()
-            raise SandboxError(f"the sandbox did not start: {report['failed']}")
-        if "refused" in report:
-            self._pump.abort()
-            raise SubjectError(f"the sandbox cannot be set up over this workspace: {report['refused'][1]}")
-        stdout, stderr = self._pump.finish()
-        breach = self._settle_breach(report)
-        if breach is None and self._watcher is not None:
-            breach = self._watcher.look_at_disk()
-        self._means.disk.rebase()
-        usage = self._usage(report)
-        if breach is not None:
-            return ExecResult(
-                ended=breach.ended, reason=breach.reason, stdout=stdout, stderr=stderr, usage=usage
-            )
-        if report.get("ended") and cancelled():
-            return ExecResult(
-                ended=Ended.CANCELLED,
-                reason="the sandbox was told to end its processes",
-                stdout=stdout,
-                stderr=stderr,
-                usage=usage,
-            )
-        return conclude(report, stdout, stderr, usage)
-
-    def _settle_breach(self, report: Report) -> Breach | None:
-        if self._breach is not None:
-            return self._breach
-        if report.get("timed_out"):
-            return timeout_breach(self._limits)
-        # The kernel may have acted between the watcher's last look and the end.
-        return self._cgroup.breach() if self._cgroup is not None else None
-
-    def _usage(self, report: Report) -> Usage:
-        watched = self._watcher.peaks if self._watcher is not None else None
-        memory = self._cgroup.peak_memory() if self._cgroup is not None else None
-        if memory is None:
-            seen = [report.get("max_rss_bytes"), watched.memory_bytes if watched is not None else None]
-            memory = max((value for value in seen if value is not None), default=None)
-        processes = self._cgroup.peak_processes() if self._cgroup is not None else None
-        if processes is None and watched is not None:
-            processes = watched.tasks or None
-        return Usage(
-            wall_s=report.get("wall_s", time.monotonic() - self._started),
-            cpu_s=report.get("cpu_s"),
-            peak_memory_bytes=memory,
-            peak_processes=processes,
-        )
+    def _read_status(self, status: int) -> bool:
+        """Take in bwrap's status documents, one per line; whether more may come."""
+        more = True
+        while True:
+            try:
+                data = os.read(status, 4096)
+            except BlockingIOError:
+                break
+            if not data:
+                more = False
+                break
+            self._status += data
+        *lines, self._status = self._status.split(b"\n")
+        for line in lines:
+            document = json.loads(line)
+            if "error" in document:
+                self._report["failed"] = document["error"]
+            if "child-pid" in document:
+                self._first = document["child-pid"]
+            if "exit-code" in document:
+                self._report["exit_code"] = document["exit-code"]
+        return more

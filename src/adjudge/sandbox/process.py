@@ -33,10 +33,9 @@ from adjudge.records.sandbox import (
     SandboxSupport,
     Usage,
 )
-from adjudge.sandbox.cgroups import find_places, remove_cgroups_of
+from adjudge.sandbox.attended import LimitMeans
 from adjudge.sandbox.covers import Covers
 from adjudge.sandbox.disk import DiskMeter, disk_usage
-from adjudge.sandbox.execution import LimitMeans
 from adjudge.sandbox.launchrequest import STAGE, Execute, Identity, Read, Report, Request, Spawn, Write
 from adjudge.sandbox.layers import OwnWorkspace, copy_workspace, empty_workspace, stages_by_user_namespace
 from adjudge.sandbox.limits import rlimits
@@ -52,6 +51,15 @@ __all__ = ["ProcessBackend", "ProcessSandbox"]
 _NO_ISOLATION = "no isolation: commands can do whatever this user can, on the host and its network"
 _ELSEWHERE = "no mount namespace: the workspace is not at /workspace but where ADJUDGE_WORKSPACE says"
 
+_LIMITS_HELD_BY = {
+    "wall": "supervisor",
+    "memory": "watcher",
+    "processes": "watcher",
+    "disk": "watcher",
+    "output": "reader",
+}
+"""No control group: what is in it may leave it again where nothing is isolated."""
+
 
 class ProcessBackend:
     """See `contracts.SandboxBackend`."""
@@ -66,17 +74,14 @@ class ProcessBackend:
             available=available,
             reason=_NO_ISOLATION if available else "needs Linux",
             hint="prefer bubblewrap wherever it works" if available else None,
-            facts={"isolation": "none", **{f"{name} limit": by for name, by in _limits_held_by().items()}},
+            facts={"isolation": "none", **{f"{name} limit": by for name, by in _LIMITS_HELD_BY.items()}},
         )
 
     async def start(self, spec: SandboxSpec, *, blobs: BlobStore | None = None) -> ProcessSandbox:
         """Copy the workspace and be ready."""
         if platform.system() != "Linux":
             raise SandboxUnavailable("the process backend needs Linux")
-        own, swept = await asyncio.to_thread(own_scratch)
-        places = find_places()
-        if swept and places is not None:
-            remove_cgroups_of(swept, places)
+        own, _ = await asyncio.to_thread(own_scratch)
         scratch = own.new()
         try:
             for name in ("tmp", "home", "covered"):
@@ -98,7 +103,7 @@ class ProcessBackend:
             workspace=workspace,
             covers=covers,
             reachable=reachable,
-            means=LimitMeans(places, disk, lambda supervisor: descendants(supervisor)[1:], lambda _: 0),
+            means=LimitMeans(disk, tree=lambda supervisor: descendants(supervisor)[1:]),
             blobs=blobs,
         )
 
@@ -120,13 +125,13 @@ class ProcessSandbox(StartedSandbox):
     ) -> None:
         super().__init__(
             spec=spec,
-            name=name,
             scratch=scratch,
             tree=workspace.tree,
             report=_report(spec, workspace),
             means=means,
             blobs=blobs,
         )
+        self._name = name
         self._covers = covers
         self._covering = asyncio.Lock()
         self._reachable = reachable
@@ -156,15 +161,12 @@ class ProcessSandbox(StartedSandbox):
             MARK: self._name,
         }
 
-    def _command_errand(
-        self, request: ExecRequest, environment: Mapping[str, str], limits: Limits, cgroups: list[str]
-    ) -> Spawn:
+    def _command_errand(self, request: ExecRequest, environment: Mapping[str, str], limits: Limits) -> Spawn:
         return {
             "op": "spawn",
             "command": list(request.command),
             "environment": {**environment, MARK: self._name},
             "cwd": str(self._on_host(WORKSPACE / request.cwd)),
-            "cgroups": cgroups,
             "rlimits": rlimits(limits),
             "wall_s": limits.wall_s,
         }
@@ -221,17 +223,6 @@ async def _own_workspace(spec: SandboxSpec, place: Path, *, reachable: bool) -> 
     return await copy_workspace(spec.workspace, place, identity, stages=identity is not None)
 
 
-def _limits_held_by() -> dict[str, str]:
-    places = find_places()
-    return {
-        "wall": "supervisor",
-        "memory": places.name if places is not None and places.memory is not None else "watcher",
-        "processes": places.name if places is not None and places.pids is not None else "watcher",
-        "disk": "watcher",
-        "output": "reader",
-    }
-
-
 def _report(spec: SandboxSpec, workspace: OwnWorkspace) -> SandboxReport:
     notes = [_NO_ISOLATION, _ELSEWHERE, *workspace.notes]
     if spec.network is not Network.HOST:
@@ -241,7 +232,7 @@ def _report(spec: SandboxSpec, workspace: OwnWorkspace) -> SandboxReport:
         isolated=False,
         copy_on_write=workspace.copy_on_write,
         network=Network.HOST,
-        limits_held_by=_limits_held_by(),
+        limits_held_by=_LIMITS_HELD_BY,
         notes=tuple(notes),
     )
 

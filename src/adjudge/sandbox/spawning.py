@@ -77,14 +77,10 @@ def _wait(child: int, control: socket.socket, deadline: float, report: Report) -
 
 
 def _become(errand: Spawn, standard: tuple[int, int, int]) -> NoReturn:
-    """In the child: enter the cgroups, give up what can be given up, execute."""
+    """In the child: give up what can be given up, execute."""
     code = _NOT_EXECUTABLE
     try:
         os.setsid()
-        for procs in errand["cgroups"]:
-            descriptor = os.open(procs, os.O_WRONLY | os.O_CLOEXEC)
-            os.write(descriptor, b"0")
-            os.close(descriptor)
         for number, value in errand["rlimits"]:
             resource.setrlimit(number, (value, value))
         kernel.prctl(_PR_SET_NO_NEW_PRIVS, 1)

@@ -25,8 +25,7 @@ from adjudge.records.sandbox import (
     Usage,
     WorkspaceTree,
 )
-from adjudge.sandbox.cgroups import Cgroup
-from adjudge.sandbox.execution import Execution, LimitMeans
+from adjudge.sandbox.attended import AttendedExec, LimitMeans
 from adjudge.sandbox.launching import Errand, send_errand
 from adjudge.sandbox.launchrequest import Execute, Read, Report, Request, Spawn, Write
 from adjudge.sandbox.output import sealed_stdin
@@ -43,7 +42,6 @@ class StartedSandbox(ABC):
 
     Args:
         spec: What was asked for.
-        name: Unique on this machine while the sandbox lives.
         scratch: Its directory, removed when it is discarded.
         tree: Its workspace.
         report: How it came about.
@@ -55,7 +53,6 @@ class StartedSandbox(ABC):
         self,
         *,
         spec: SandboxSpec,
-        name: str,
         scratch: Path,
         tree: WorkspaceTree,
         report: SandboxReport,
@@ -63,7 +60,6 @@ class StartedSandbox(ABC):
         blobs: BlobStore | None,
     ) -> None:
         self._spec = spec
-        self._name = name
         self._scratch = scratch
         self._tree = tree
         self._report = report
@@ -72,7 +68,6 @@ class StartedSandbox(ABC):
         self._turn = asyncio.Lock()
         self._running: Errand | None = None
         self._cancelled = False
-        self._execs = 0
         self._discarded = False
 
     @property
@@ -91,29 +86,15 @@ class StartedSandbox(ABC):
         limits = request.limits or self._spec.limits
         async with self._turn:
             self._check_alive()
-            self._execs += 1
-            cgroup = None
-            if self._means.places is not None:
-                try:
-                    cgroup = Cgroup(self._means.places, f"{self._name}-{self._execs}", limits)
-                except OSError as error:
-                    raise SandboxError(f"no control group for the sandbox: {error}") from error
+            attended = AttendedExec(limits, self._means, self._blobs, on_output)
+            self._cancelled = False
             try:
-                execution = Execution(limits, self._means, cgroup, self._blobs, on_output)
-                self._cancelled = False
-                entrances = cgroup.entrances if cgroup is not None else []
-                errand = execution.start(
-                    self._request(self._command_errand(request, environment, limits, entrances)),
-                    request.stdin,
-                )
-                self._running = errand
-                try:
-                    return await execution.finish(errand, lambda: self._cancelled, self._conclude)
-                finally:
-                    self._running = None
+                wanted = self._request(self._command_errand(request, environment, limits))
+                self._running = attended.start(wanted, request.stdin)
+                return await attended.finish(self._running, lambda: self._cancelled, self._conclude)
             finally:
-                if cgroup is not None:
-                    cgroup.remove()
+                self._running = None
+                attended.clear()
 
     async def read_file(self, path: PurePosixPath, *, max_bytes: int) -> bytes:
         """Read a regular file as the sandbox sees it."""
@@ -208,7 +189,7 @@ class StartedSandbox(ABC):
 
     @abstractmethod
     def _command_errand(
-        self, request: ExecRequest, environment: Mapping[str, str], limits: Limits, cgroups: list[str]
+        self, request: ExecRequest, environment: Mapping[str, str], limits: Limits
     ) -> Execute | Spawn:
         """A command for the launcher."""
 

@@ -1,0 +1,1 @@
+"""What source text means, by language: which files are tests, what in a line is code, what marks a skip."""
