@@ -20,6 +20,7 @@ __all__ = [
     "Read",
     "Report",
     "Request",
+    "Spawn",
     "Staged",
     "Write",
 ]
@@ -79,6 +80,17 @@ class Execute(TypedDict):
     seccomp: str
     """The filter program, in hexadecimal; empty for none."""
     helper: Helper | None
+
+
+class Spawn(TypedDict):
+    """Run a command as it is, in the host's namespaces."""
+
+    op: Literal["spawn"]
+    command: list[str]
+    environment: dict[str, str]
+    cwd: str
+    rlimits: list[tuple[int, int]]
+    wall_s: float
 
 
 class Copy(TypedDict):
@@ -142,7 +154,7 @@ class Request(TypedDict):
     overlay: Overlay | None
     mount_points: list[MountPoint]
     """Checked to be reachable without a link, made where missing, and removed again afterwards."""
-    errand: Execute | Copy | Read | Write | None
+    errand: Execute | Spawn | Copy | Read | Write | None
     """None only stages, which tells whether the machine can."""
 
 
@@ -154,9 +166,11 @@ class Report(TypedDict, total=False):
     refused: tuple[str, str]
     """The file asked for cannot be had: errno's name and why."""
     started: int
-    """First message of an execution: host pid of the first process of the sandbox's pid namespace."""
+    """First message of an execution: host pid of the process below which the whole tree is."""
     exit_code: int | None
     """The command's exit code; None when it never started or was ended."""
+    signal: int
+    """The signal that ended the command, from an errand that can tell."""
     ended: bool
     """The tree was ended on request."""
     timed_out: bool

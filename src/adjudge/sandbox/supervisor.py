@@ -19,6 +19,7 @@ from adjudge.sandbox.fileaccess import read_beneath, write_beneath
 from adjudge.sandbox.launchrequest import CgroupParents, Copy, Execute, Read, Report, Request, Write
 from adjudge.sandbox.mountpoints import make_mount_points, remove_mount_points
 from adjudge.sandbox.seat import Seat
+from adjudge.sandbox.spawning import run_spawn
 from adjudge.sandbox.staging import IdMaps, enter_own_namespaces, stage, unstage
 
 __all__ = ["MAX_DESCRIPTORS", "supervise"]
@@ -79,6 +80,8 @@ def _run(
         report: Report = {}
     elif errand["op"] == "execute":
         report = _execute(errand, request, text, control, standard, seat, owner)
+    elif errand["op"] == "spawn":
+        report = run_spawn(errand, control, standard)
     else:
         report = _work_on_files(errand, standard, owner)
     if staged:
