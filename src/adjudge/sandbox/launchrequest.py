@@ -5,6 +5,8 @@ Standard library only.
 
 from __future__ import annotations
 
+import array
+import socket
 from typing import Literal, NotRequired, TypedDict
 
 __all__ = [
@@ -23,11 +25,24 @@ __all__ = [
     "Spawn",
     "Staged",
     "Write",
+    "receive",
 ]
 
 STAGE = "/tmp"
 """Where a private tmpfs with everything staged is mounted, in a mount namespace nobody else sees. bwrap
 needs this directory to exist as well."""
+
+
+def receive(channel: socket.socket, size: int, descriptors: int) -> tuple[bytes, list[int]]:
+    """Take one message with its descriptors, which no program executed later inherits."""
+    # Not `socket.recv_fds`, which takes flags but forgets them (Python 3.11), so that all are inheritable.
+    numbers = array.array("i")
+    room = socket.CMSG_LEN(descriptors * numbers.itemsize)
+    message, extras, _, _ = channel.recvmsg(size, room, socket.MSG_CMSG_CLOEXEC)
+    for level, kind, data in extras:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
+    return message, list(numbers)
 
 
 class Identity(TypedDict):
