@@ -36,6 +36,15 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
     },
+    "testreports": {
+        "junit": "adjudge.formats.testreports.junit:JUnit",
+        "go-json": "adjudge.formats.testreports.go_json:GoJson",
+        "cargo": "adjudge.formats.testreports.cargo:Cargo",
+        "jest": "adjudge.formats.testreports.jest:Jest",
+        "rspec": "adjudge.formats.testreports.rspec:RSpec",
+        "ctrf": "adjudge.formats.testreports.ctrf:Ctrf",
+        "tap": "adjudge.formats.testreports.tap:Tap",
+    },
 }
 """Kind → name → `module:attribute`. The entry-point group of a kind is `adjudge.<kind>`."""
 
@@ -89,4 +98,4 @@ def load(kind: str, name: str) -> Any:
         ) from error
 
 
-_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer"}
+_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer", "testreports": "test report format"}

@@ -25,6 +25,7 @@ from adjudge.records.sandbox import (
 )
 from adjudge.records.score import ScorerConfig, ScorerOutcome
 from adjudge.records.task import Task
+from adjudge.records.testreport import TestReport
 
 __all__ = [
     "BlobStore",
@@ -39,6 +40,7 @@ __all__ = [
     "SandboxBackend",
     "Scorer",
     "Subject",
+    "TestReportFormat",
     "WorkspaceEntry",
 ]
 
@@ -264,3 +266,20 @@ class EvaluationStore(Protocol):
 
     def load(self, evaluation_id: str) -> Evaluation:
         """An evaluation by its id. Raises `StoreError` when there is none."""
+
+
+class TestReportFormat(Protocol):
+    """Reads the reports of one kind of test runner. Constructed without arguments, stateless, pure."""
+
+    name: ClassVar[str]
+    """What a recipe writes after `format:`, and `TestReport.format`."""
+
+    def recognises(self, data: bytes, filename: str) -> bool:
+        """Whether `data` looks like this format, by its content before its name."""
+
+    def parse(self, data: bytes) -> TestReport:
+        """Read a whole report. Whatever the bytes, this returns a report or raises the one error below.
+
+        Raises:
+            ReportUnreadable: The bytes are not such a report, with the place where that shows.
+        """

@@ -323,8 +323,6 @@ class _Capture:
         left_out = [path_bytes(record.path) for record in records if record.diff_truncated]
         if left_out:
             say(f"the diff leaves out content of {_count(left_out, 'path')}: {_some(left_out)}")
-        if self._litter_budget.refused:
-            say(f"{self._litter_budget.refused} litter files are listed without a content digest")
 
     def _gained_permissions(self, changes: list[_Change]) -> Iterator[tuple[bytes, int]]:
         yield from self._comparison.gained_permissions.items()
@@ -346,12 +344,10 @@ class _HashBudget:
         self._files = files
         self._bytes = total_bytes
         self._file_bytes = file_bytes
-        self.refused = 0
 
     def allows(self, size: int) -> bool:
         """Whether a file of `size` may be read; if so, it is accounted for."""
         if size > self._file_bytes or self._files <= 0 or size > self._bytes:
-            self.refused += 1
             return False
         self._files -= 1
         self._bytes -= size

@@ -30,7 +30,16 @@ from adjudge.sandbox.bwrap import namespace_options, parse_start_failure
 from adjudge.sandbox.cgroups import Cgroup, CgroupPlaces
 from adjudge.sandbox.disk import DiskMeter
 from adjudge.sandbox.launching import Errand, send_errand
-from adjudge.sandbox.launchrequest import Execute, Helper, Identity, Read, Report, Request, Write
+from adjudge.sandbox.launchrequest import (
+    CgroupParents,
+    Execute,
+    Helper,
+    Identity,
+    Read,
+    Report,
+    Request,
+    Write,
+)
 from adjudge.sandbox.layers import OwnWorkspace
 from adjudge.sandbox.limits import Breach, output_breach, rlimits, timeout_breach
 from adjudge.sandbox.output import OutputPump, sealed_stdin
@@ -54,8 +63,6 @@ class Parts:
 
     spec: SandboxSpec
     scratch: Path
-    name: str
-    """Unique on this machine while the sandbox lives."""
     workspace: OwnWorkspace
     view: View
     bwrap: str
@@ -63,6 +70,7 @@ class Parts:
     seccomp: str
     lease: UidLease | None
     places: CgroupPlaces | None
+    cgroup_parents: CgroupParents | None
     stages: bool
     report: SandboxReport
     blobs: BlobStore | None
@@ -77,7 +85,6 @@ class BubblewrapSandbox:
         self._turn = asyncio.Lock()
         self._running: Errand | None = None
         self._cancelled = False
-        self._execs = 0
         self._discarded = False
 
     @property
@@ -95,29 +102,15 @@ class BubblewrapSandbox:
         limits = request.limits or self._parts.spec.limits
         async with self._turn:
             self._check_alive()
-            self._execs += 1
-            cgroup = None
-            if self._parts.places is not None:
-                name = f"{self._parts.name}-{self._execs}"
-                try:
-                    cgroup = Cgroup(self._parts.places, name, limits)
-                except OSError as error:
-                    raise SandboxError(f"no control group for the sandbox: {error}") from error
+            execution = _Execution(self._parts, limits, on_output)
+            self._cancelled = False
             try:
-                execution = _Execution(self._parts, limits, cgroup, on_output)
-                self._cancelled = False
-                errand = execution.start(
-                    self._request(self._execute(command, environment, request, limits, cgroup)),
-                    request.stdin,
-                )
-                self._running = errand
-                try:
-                    return await execution.finish(errand, lambda: self._cancelled)
-                finally:
-                    self._running = None
+                wanted = self._request(self._execute(command, environment, request, limits))
+                self._running = execution.start(wanted, request.stdin)
+                return await execution.finish(self._running, lambda: self._cancelled)
             finally:
-                if cgroup is not None:
-                    cgroup.remove()
+                self._running = None
+                execution.clear()
 
     def _execute(
         self,
@@ -125,7 +118,6 @@ class BubblewrapSandbox:
         environment: dict[str, str],
         request: ExecRequest,
         limits: Limits,
-        cgroup: Cgroup | None,
     ) -> Execute:
         parts = self._parts
         cwd = PurePosixPath(WORKSPACE) / request.cwd
@@ -139,7 +131,7 @@ class BubblewrapSandbox:
             "bwrap": parts.bwrap,
             "options": options,
             "command": list(command),
-            "cgroups": cgroup.entrances if cgroup is not None else [],
+            "cgroup_limits": parts.places.settings(limits) if parts.places is not None else [],
             "rlimits": rlimits(limits),
             "processes": limits.processes + _PROCESS_SLACK if counts else None,
             "wall_s": limits.wall_s,
@@ -257,12 +249,10 @@ class BubblewrapSandbox:
 class _Execution:
     """One exec: its pipes, its watcher and what ended it."""
 
-    def __init__(
-        self, parts: Parts, limits: Limits, cgroup: Cgroup | None, on_output: OutputObserver | None
-    ) -> None:
+    def __init__(self, parts: Parts, limits: Limits, on_output: OutputObserver | None) -> None:
         self._parts = parts
         self._limits = limits
-        self._cgroup = cgroup
+        self._cgroup: Cgroup | None = None
         self._on_output = on_output
         self._breach: Breach | None = None
         self._errand: Errand | None = None
@@ -286,7 +276,12 @@ class _Execution:
                 on_failure=lambda: self._end(None),
             )
             self._errand = send_errand(
-                request, stdin=source, stdout=out_write, stderr=err_write, on_started=self._watch
+                request,
+                stdin=source,
+                stdout=out_write,
+                stderr=err_write,
+                cgroups=self._parts.cgroup_parents,
+                on_started=self._watch,
             )
         except BaseException:
             if self._pump is not None:
@@ -297,7 +292,14 @@ class _Execution:
                 os.close(descriptor)
         return self._errand
 
-    def _watch(self, first: int) -> None:
+    def _enter_group(self, report: Report) -> None:
+        name = report.get("cgroup")
+        if self._cgroup is None and name is not None and self._parts.places is not None:
+            self._cgroup = Cgroup(self._parts.places, name, self._limits)
+
+    def _watch(self, report: Report) -> None:
+        self._enter_group(report)
+        first = report["started"]
         places = self._parts.places
         self._watcher = Watcher(
             self._limits,
@@ -329,6 +331,7 @@ class _Execution:
         finally:
             if self._watcher is not None:
                 self._watcher.stop()
+        self._enter_group(report)
         if "failed" in report:
             self._pump.abort()
             raise SandboxError(f"the sandbox did not start: {report['failed']}")
@@ -355,6 +358,11 @@ class _Execution:
                 usage=usage,
             )
         return _ended_by_itself(report, stdout, stderr, usage)
+
+    def clear(self) -> None:
+        """Remove the control group; the tree is dead."""
+        if self._cgroup is not None:
+            self._cgroup.remove()
 
     def _settle_breach(self, report: Report) -> Breach | None:
         if self._breach is not None:

@@ -9,8 +9,10 @@ from typing import Literal, NotRequired, TypedDict
 
 __all__ = [
     "STAGE",
+    "CgroupParents",
     "Copy",
     "Execute",
+    "Header",
     "Helper",
     "Identity",
     "MountPoint",
@@ -68,8 +70,8 @@ class Execute(TypedDict):
     bwrap: str
     options: list[str]
     command: list[str]
-    cgroups: list[str]
-    """`cgroup.procs` files to enter before anything else."""
+    cgroup_limits: list[tuple[int, str, str, bool]]
+    """Number of the hierarchy, file, value, and whether failing to set it is an error."""
     rlimits: list[tuple[int, int]]
     processes: int | None
     """RLIMIT_NPROC of the sandbox's user, where a user of its own or a user namespace makes that sound."""
@@ -103,6 +105,23 @@ class Write(TypedDict):
     below: str
     path: str
     mode: int
+
+
+class CgroupParents(TypedDict):
+    """Where control groups are made."""
+
+    parents: list[str]
+    """One directory per hierarchy."""
+    prefix: str
+    """What the groups' names start with."""
+
+
+class Header(TypedDict):
+    """What the launcher itself has to know of an errand."""
+
+    command: bool
+    maps: list[tuple[int, int, int, int]]
+    cgroups: CgroupParents | None
 
 
 class MountPoint(TypedDict):
@@ -141,6 +160,8 @@ class Report(TypedDict, total=False):
     ended: bool
     """The tree was ended on request."""
     timed_out: bool
+    cgroup: str | None
+    """The name of the command's control group, which whoever asked removes."""
     cpu_s: float
     max_rss_bytes: int
     wall_s: float
