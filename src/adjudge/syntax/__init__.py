@@ -1,0 +1,1 @@
+"""What source code says, read without running it: tests, what they assert, what changed in them."""
