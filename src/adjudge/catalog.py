@@ -23,6 +23,28 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "bubblewrap": "adjudge.sandbox.bubblewrap:BubblewrapBackend",
         "process": "adjudge.sandbox.process:ProcessBackend",
     },
+    "scorers": {
+        "command": "adjudge.scorers.behaviour.command:Command",
+        "allowed_paths": "adjudge.scorers.change.allowed_paths:AllowedPaths",
+        "forbid_paths": "adjudge.scorers.change.forbid_paths:ForbidPaths",
+        "max_files_changed": "adjudge.scorers.change.max_files_changed:MaxFilesChanged",
+        "forbid_secrets": "adjudge.scorers.change.forbid_secrets:ForbidSecrets",
+        "file_exists": "adjudge.scorers.change.file_exists:FileExists",
+        "tests_unmodified": "adjudge.scorers.integrity.tests_unmodified:TestsUnmodified",
+        "baseline_unmodified": "adjudge.scorers.integrity.baseline_unmodified:BaselineUnmodified",
+        "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",
+        "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
+        "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
+    },
+    "testreports": {
+        "junit": "adjudge.formats.testreports.junit:JUnit",
+        "go-json": "adjudge.formats.testreports.go_json:GoJson",
+        "cargo": "adjudge.formats.testreports.cargo:Cargo",
+        "jest": "adjudge.formats.testreports.jest:Jest",
+        "rspec": "adjudge.formats.testreports.rspec:RSpec",
+        "ctrf": "adjudge.formats.testreports.ctrf:Ctrf",
+        "tap": "adjudge.formats.testreports.tap:Tap",
+    },
 }
 """Kind → name → `module:attribute`. The entry-point group of a kind is `adjudge.<kind>`."""
 
@@ -76,4 +98,4 @@ def load(kind: str, name: str) -> Any:
         ) from error
 
 
-_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer"}
+_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer", "testreports": "test report format"}

@@ -7,7 +7,17 @@ from enum import StrEnum
 from adjudge.records.base import BlobRef, Digest, Record
 from adjudge.records.paths import WorkspacePath
 
-__all__ = ["BaselineOrigin", "BaselineRef", "ChangeKind", "ChangeSet", "EntryType", "FileChange", "Hunk"]
+__all__ = [
+    "BaselineOrigin",
+    "BaselineRef",
+    "ChangeKind",
+    "ChangeSet",
+    "EntryType",
+    "FileChange",
+    "Hunk",
+    "RepositoryFinding",
+    "RepositoryRule",
+]
 
 
 class EntryType(StrEnum):
@@ -37,7 +47,7 @@ class ChangeKind(StrEnum):
 
 
 class Hunk(Record):
-    """The place of one run of changed lines, in the numbering of unified diffs."""
+    """The place of one run of changed lines, without context, in the numbering of unified diffs."""
 
     old_start: int
     old_lines: int
@@ -79,6 +89,32 @@ class FileChange(Record):
     def paths(self) -> tuple[str, ...]:
         """Every path this change touches: both ends of a rename, else the one."""
         return (self.path,) if self.old_path is None else (self.old_path, self.path)
+
+
+class RepositoryRule(StrEnum):
+    """What can be planted in a repository's own files, which are not part of the change set."""
+
+    REPLACED = "git-replaced"
+    """`.git` is not the directory (or the worktree's file) it should be."""
+    REMOVED = "git-removed"
+    HOOK = "git-hook"
+    CONFIG = "git-config"
+    """A setting that runs a program or changes what git shows."""
+    EXCLUDE = "git-exclude"
+    ATTRIBUTES = "git-attributes"
+    ALTERNATES = "git-alternates"
+    GRAFTS = "git-grafts"
+    REPLACE_REFS = "git-replace-refs"
+    INDEX_FLAGS = "git-index-flags"
+    """Paths marked so that git does not look at them: assume-unchanged, skip-worktree."""
+
+
+class RepositoryFinding(Record):
+    """Something in the workspace's `.git` that the baseline did not have; it decided nothing."""
+
+    rule: RepositoryRule
+    path: WorkspacePath
+    message: str
 
 
 class BaselineOrigin(StrEnum):
@@ -125,6 +161,8 @@ class ChangeSet(Record):
     """Identity of the change: over every path, kind, mode, type and content digest, litter included."""
     method: str = "walk"
     """How it was found: `overlay` (from the copy-on-write layer) or `walk` (the whole tree was read)."""
+    repository: tuple[RepositoryFinding, ...] = ()
+    """What was planted in the workspace's own `.git`, which is not part of `changes`."""
     warnings: tuple[str, ...] = ()
 
     @property

@@ -129,10 +129,11 @@ class CommandRun(EvidenceRequest):
 
 
 class PathStatus(Record):
-    """What lies at a path of the final workspace, links not followed on the way."""
+    """What lies at a path of the final workspace. Links are followed as long as they stay inside it."""
 
     exists: bool
     type: EntryType | None = None
+    """What the path itself is; a symlink that leads to something inside is `symlink`."""
     size_bytes: int | None = None
     note: str = ""
     """Why a path that seems to be there does not count, such as a symlink that leaves the workspace."""
@@ -142,7 +143,7 @@ class PathState(EvidenceRequest):
     """Asks what lies at a path of the final workspace."""
 
     kind: ClassVar[str] = "path_state"
-    path: str
+    path: WorkspacePath
 
     @property
     def answer_type(self) -> type[PathStatus]:

@@ -5,16 +5,29 @@ two paths are equal exactly when their bytes are. Documents cannot carry lone su
 cannot read a newline in a name, so paths are written the way git writes them: as they are when they are
 plain, else in double quotes with C escapes. A plain path never starts with a double quote, so the written
 form is unambiguous and reading it back gives the same bytes.
+
+Paths that people write in a scenario are checked when it is read: `RelativePath` stays inside whatever it is
+relative to, `ScenarioFile` also names a file that goes with the scenario.
 """
 
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Protocol
 
-from pydantic import PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
+from pydantic import AfterValidator, PlainSerializer, PlainValidator, ValidationInfo, WithJsonSchema
 
-__all__ = ["WorkspacePath", "parse_path", "path_bytes", "path_from_bytes", "render_path"]
+__all__ = [
+    "FileLookup",
+    "RelativePath",
+    "ScenarioFile",
+    "WorkspacePath",
+    "check_relative",
+    "parse_path",
+    "path_bytes",
+    "path_from_bytes",
+    "render_path",
+]
 
 _ESCAPES = {
     0x07: "\\a", 0x08: "\\b", 0x09: "\\t", 0x0A: "\\n", 0x0B: "\\v", 0x0C: "\\f", 0x0D: "\\r",
@@ -94,4 +107,58 @@ WorkspacePath = Annotated[
 
 Records are constructed with its in-memory form; JSON (`model_dump_json`, `model_dump(mode="json")`,
 `model_validate_json`) holds its written form.
+"""
+
+
+def check_relative(path: str) -> str:
+    """Refuse a path that does not stay inside what it is relative to, and write it in its shortest form.
+
+    Raises:
+        ValueError: It is empty, absolute, starts with `~`, goes up, or holds a NUL.
+    """
+    if not path:
+        raise ValueError("must not be empty")
+    if "\0" in path:
+        raise ValueError("a path cannot contain a NUL character")
+    if path.startswith("/"):
+        raise ValueError(f"{path!r} is absolute; write a relative path")
+    if path == "~" or path.startswith("~/"):
+        raise ValueError(f"{path!r} starts at a home directory; write a relative path")
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    if ".." in parts:
+        raise ValueError(f"{path!r} goes up with '..'; write a path that stays inside")
+    return "/".join(parts) or "."
+
+
+RelativePath = Annotated[
+    str,
+    AfterValidator(check_relative),
+    WithJsonSchema({"type": "string", "minLength": 1, "pattern": r"^(?![/~])(?!(.*/)?\.\.(/|$)).+$"}),
+]
+"""A path that stays inside what it is relative to, in its shortest form: `./a//b` is read as `a/b`."""
+
+
+class FileLookup(Protocol):
+    """Says whether a scenario has a file, while the scenario is being read."""
+
+    def __call__(self, path: str) -> None:
+        """Note that the scenario refers to `path`.
+
+        Raises:
+            ValueError: There is no such file inside the scenario's folder; the message says what is there.
+        """
+
+
+def _look_up(path: str, info: ValidationInfo) -> str:
+    lookup: FileLookup | None = (info.context or {}).get("scenario_file")
+    if lookup is not None:
+        lookup(path)
+    return path
+
+
+ScenarioFile = Annotated[RelativePath, AfterValidator(_look_up)]
+"""A file or folder that goes with the scenario, relative to its folder.
+
+A scorer's `Config` uses it for files it needs at grade time: they are checked when the scenario is read,
+kept with the frozen task, and part of its digest.
 """

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import PurePosixPath
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from adjudge.records.base import Digest, Record
-from adjudge.records.paths import WorkspacePath
+from adjudge.records.paths import RelativePath
 from adjudge.records.score import Recipe
+from adjudge.records.tree import TreeEntry
 
 __all__ = [
     "ExpectedOutcome",
@@ -22,7 +25,6 @@ __all__ = [
     "Setup",
     "SourceKind",
     "Task",
-    "TreeEntry",
     "WorkspaceSource",
 ]
 
@@ -36,26 +38,40 @@ class SourceKind(StrEnum):
     EMPTY = "empty"
 
 
+def _check_ref(ref: str) -> str:
+    if not ref or ref.startswith("-") or _NOT_IN_REFS.search(ref):
+        raise ValueError(f"{ref!r} is not a branch, a tag or a commit id")
+    return ref
+
+
+_NOT_IN_REFS = re.compile(r"[\s\x00-\x1f\x7f:?*~^\\\[]")
+GitRef = Annotated[str, AfterValidator(_check_ref), WithJsonSchema({"type": "string", "minLength": 1})]
+
+
 class WorkspaceSource(Record):
-    """The workspace seed of a scenario."""
+    """The workspace seed of a scenario. Which fields go with which source: `formats.tasks.sections`."""
 
     source: SourceKind
+    """`git`: a repository at a ref. `archive`: a tar or zip file. `directory`: a folder. `empty`: nothing."""
     url: str | None = None
-    """A repository to clone (git) or nothing."""
-    path: str | None = None
-    """A repository, archive or directory, relative to the scenario's folder."""
-    ref: str | None = None
-    """git: the branch, tag or commit to seed from."""
-    subdir: str | None = None
+    """git: the address of a repository, over https, ssh, http or git."""
+    path: RelativePath | None = None
+    """The repository, archive or folder, relative to the scenario's folder and inside it."""
+    ref: GitRef | None = None
+    """git: the branch, tag or commit to seed from; HEAD when left out."""
+    subdir: RelativePath | None = None
     """Only this folder of the source becomes the workspace."""
 
 
 class Setup(Record):
     """A command run once in the sandbox at seed time; what it leaves in the workspace is the baseline."""
 
-    command: str
+    command: str = Field(pattern=r"\S")
+    """Read by /bin/sh, in the workspace."""
     network: bool = False
-    timeout_s: float = 900.0
+    """Whether the command may reach the network (never the machine's own loopback)."""
+    timeout_s: float = Field(default=900.0, ge=1, le=3600)
+    """Seconds after which the command is ended and seeding fails."""
 
 
 class ExpectedOutcome(StrEnum):
@@ -69,9 +85,13 @@ class RunLimits(Record):
     """Limits of a run. None: no limit of this kind."""
 
     wall_s: float | None = Field(default=None, gt=0)
+    """Seconds from the agent's start to its end."""
     tokens: int | None = Field(default=None, ge=0)
+    """Tokens read and written."""
     cost_usd: float | None = Field(default=None, ge=0)
+    """What the run may cost, in US dollars."""
     tool_calls: int | None = Field(default=None, ge=0)
+    """How many tools the agent may call."""
 
 
 class ExposedPath(Record):
@@ -103,15 +123,6 @@ class Scenario(Record):
     expected_outcome: ExpectedOutcome = ExpectedOutcome.COMPLETION
     limits: RunLimits = RunLimits()
     sandbox: SandboxSettings = SandboxSettings()
-
-
-class TreeEntry(Record):
-    """One entry of a recorded tree."""
-
-    path: WorkspacePath
-    mode: int
-    """In git's form."""
-    digest: Digest
 
 
 class Task(Record):

@@ -68,6 +68,8 @@ class TestReport(Record):
     """Whether the report has its own end (a TAP plan, a closing tag, a final event)."""
     problems: tuple[str, ...] = ()
     """Contradictions inside the report: negative counts, more passed than listed, unknown outcomes."""
+    notes: tuple[str, ...] = ()
+    """What a reader should know though it contradicts nothing, such as a habit of the runner's."""
 
     def count(self, *outcomes: TestOutcome) -> int:
         """How many cases ended in one of `outcomes`."""

@@ -1,1 +1,1 @@
-"""What source code says, read without running it: tests, what they assert, what changed in them."""
+"""What source text means, by language: tests and what they assert, what is code in a line, what is a skip."""

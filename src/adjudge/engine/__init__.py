@@ -1,0 +1,1 @@
+"""Grade one subject: plan what the recipe needs, collect each piece once, score."""

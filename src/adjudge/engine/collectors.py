@@ -1,0 +1,67 @@
+"""Which collector answers which request, and what each is given to do so."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from adjudge.contracts import BlobStore, Collector, SandboxBackend
+from adjudge.records.sandbox import Limits, Mount, SandboxSpec
+from adjudge.records.task import SandboxSettings
+
+__all__ = ["COLLECTORS", "Means", "make_collector", "sandbox_spec"]
+
+COLLECTORS: Mapping[str, str] = {
+    "parsed_change": "adjudge.evidence.changes:ParsedChangeCollector",
+    "path_state": "adjudge.evidence.paths:PathStateCollector",
+    "secret_scan": "adjudge.evidence.secrets:SecretScanCollector",
+    "command_run": "adjudge.evidence.commands:CommandCollector",
+}
+"""Request kind → `module:class`. Imported only for the kinds a plan asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What collecting may need beyond the subject."""
+
+    backend: Callable[[], SandboxBackend]
+    """Chosen when first needed: probing a machine for a recipe that runs nothing would be waste.
+
+    Raises `SandboxUnavailable` when there is none.
+    """
+    settings: SandboxSettings
+    blobs: BlobStore | None = None
+
+
+def make_collector(kind: str, means: Means) -> Collector:
+    """The collector for a kind of request.
+
+    Raises:
+        SandboxUnavailable: It would run code, and nothing on this machine can hold it.
+    """
+    module, _, attribute = COLLECTORS[kind].partition(":")
+    collector_class = getattr(importlib.import_module(module), attribute)
+    made: Collector
+    if kind == "command_run":
+        made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
+    else:
+        made = collector_class()
+    return made
+
+
+def sandbox_spec(settings: SandboxSettings) -> SandboxSpec:
+    """What every sandbox of a task has in common; the workspace and the time limit come with each use."""
+    limits = {
+        name: value
+        for name, value in (
+            ("memory_bytes", settings.memory_bytes),
+            ("processes", settings.processes),
+        )
+        if value is not None
+    }
+    return SandboxSpec(
+        mounts=tuple(Mount.model_validate(exposed.model_dump()) for exposed in settings.expose),
+        env=settings.env,
+        limits=Limits.model_validate(limits),
+    )

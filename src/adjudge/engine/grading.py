@@ -1,0 +1,139 @@
+"""One grading of one subject, in three steps: begin, wait, conclude.
+
+Only `wait` waits for anything (sandboxes), so only it is asynchronous; a grading whose recipe runs no code
+has nothing to wait for and needs no event loop. The steps before and after are plain functions that a
+synchronous caller calls and an asynchronous one puts on a thread.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Self
+
+from adjudge.contracts import Collector, Subject
+from adjudge.engine.collect import RUNS_CODE, Piece, collect_at_once
+from adjudge.engine.collectors import Means, make_collector
+from adjudge.engine.plan import Plan, make_plan
+from adjudge.engine.score import score_planned
+from adjudge.errors import AdjudgeError, InfraError, SubjectError
+from adjudge.records.base import Record
+from adjudge.records.evidence import AnyRequest
+from adjudge.records.sandbox import SandboxReport
+from adjudge.records.score import Recipe, ScorerResult
+
+__all__ = ["Grading"]
+
+
+class Grading:
+    """Grades one subject; a context manager that lets go of what its scorers hold.
+
+    Args:
+        recipe: What to grade by.
+        means: What collecting may need.
+        jobs: How many sandboxes may run at once.
+    """
+
+    def __init__(self, recipe: Recipe, means: Means, *, jobs: int = 1) -> None:
+        self._recipe = recipe
+        self._means = means
+        self._jobs = jobs
+        self._plan: Plan | None = None
+        self._subject: Subject | None = None
+        self._collectors: dict[str, Collector] = {}
+        self._pending: list[tuple[str, AnyRequest]] = []
+        self._gathered: dict[str, Piece] = {}
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._plan is not None:
+            self._plan.close()
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether `wait` has anything to wait for."""
+        return bool(self._pending)
+
+    @property
+    def sandboxes(self) -> tuple[SandboxReport, ...]:
+        """How every sandbox that was started came about."""
+        return tuple(
+            report for collector in self._collectors.values() for report in getattr(collector, "reports", ())
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know beside the rows."""
+        return tuple(piece.warning for piece in self._gathered.values() if piece.warning)
+
+    @property
+    def evidence(self) -> tuple[tuple[AnyRequest, Record], ...]:
+        """What code that was run did: all that cannot be worked out again from the workspace."""
+        found = ((request, self._gathered[digest].answer) for digest, request in self._pending)
+        return tuple((request, answer) for request, answer in found if answer is not None)
+
+    def begin(self, subject: Subject | SubjectError | InfraError) -> None:
+        """Plan, and collect all that can be had at once.
+
+        Args:
+            subject: What is graded, or why there is nothing to grade: then every scorer that would have
+                looked at it FAILs with a fault of the attempt, and is in ERROR with one of ours.
+        """
+        plan = self._plan = make_plan(self._recipe)
+        if isinstance(subject, AdjudgeError):
+            self._gathered = {digest: Piece(None, subject, 0.0) for digest in plan.requests}
+            return
+        self._subject = subject
+        at_once: list[tuple[int, str, AnyRequest]] = []
+        for digest, request in plan.requests.items():
+            collector = self._collector(request.kind)
+            if isinstance(collector, AdjudgeError):
+                self._gathered[digest] = Piece(None, collector, 0.0)
+            elif collector.cost < RUNS_CODE:
+                at_once.append((collector.cost, digest, request))
+            else:
+                self._pending.append((digest, request))
+        at_once.sort(key=lambda item: item[0])
+        wanted = [(digest, request) for _, digest, request in at_once]
+        self._gathered |= collect_at_once(wanted, self._collectors, subject)
+
+    async def wait(self) -> None:
+        """Collect what runs code. Cancelling it leaves nothing running."""
+        if not self._pending:
+            return
+        assert self._subject is not None
+        # Loaded here so that a grading which runs no code never imports an event loop (70 ms).
+        from adjudge.engine.concurrent import collect_concurrently  # noqa: PLC0415
+
+        self._gathered |= await collect_concurrently(
+            self._pending, self._collectors, self._subject, jobs=self._jobs
+        )
+
+    def conclude(self) -> tuple[ScorerResult, ...]:
+        """Score every line of the recipe, in its order."""
+        plan = self._plan
+        assert plan is not None
+        return tuple(score_planned(planned, plan.requests, self._gathered) for planned in plan.scorers)
+
+    def void(self, error: SubjectError | InfraError) -> tuple[ScorerResult, ...]:
+        """Score again as if nothing could have been collected: what was no longer holds."""
+        assert self._plan is not None
+        self._gathered = {
+            digest: Piece(None, error, piece.duration_s) for digest, piece in self._gathered.items()
+        }
+        return self.conclude()
+
+    def _collector(self, kind: str) -> Collector | AdjudgeError:
+        """The collector for a kind, or why there is none on this machine."""
+        if kind not in self._collectors:
+            try:
+                self._collectors[kind] = make_collector(kind, self._means)
+            except InfraError as error:
+                return error
+        return self._collectors[kind]

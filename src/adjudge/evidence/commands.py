@@ -1,0 +1,58 @@
+"""The collector of `CommandRun`: a command in a fresh sandbox over a snapshot of the final workspace."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import ClassVar
+
+from adjudge.contracts import BlobStore, SandboxBackend, Subject
+from adjudge.errors import SandboxError
+from adjudge.records.evidence import CommandOutcome, CommandRun
+from adjudge.records.sandbox import Ended, ExecRequest, SandboxReport, SandboxSpec
+
+__all__ = ["CommandCollector"]
+
+_GRACE_S = 60.0
+"""What a sandbox may take beyond its own limits to start, end a tree and clean up; then it is ours that
+hangs, not the command."""
+
+
+class CommandCollector:
+    """Runs commands, each in a sandbox of its own.
+
+    A command that times out, is killed for memory or exits wrongly is an answer; only a sandbox that could
+    not do its part raises.
+
+    Args:
+        backend: Where sandboxes come from.
+        base: What every sandbox of the task has in common: mounts, environment, limits.
+        blobs: Where output is kept whole, when it is to be kept.
+    """
+
+    kind: ClassVar[str] = "command_run"
+    cost: ClassVar[int] = 2
+
+    def __init__(self, backend: SandboxBackend, base: SandboxSpec, *, blobs: BlobStore | None = None) -> None:
+        self._backend = backend
+        self._base = base
+        self._blobs = blobs
+        self.reports: list[SandboxReport] = []
+        """How each sandbox came about, for provenance."""
+
+    async def collect(self, request: CommandRun, subject: Subject) -> CommandOutcome:
+        """Run the command to its end, one way or another."""
+        limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
+        spec = self._base.model_copy(update={"workspace": subject.workspace, "limits": limits})
+        try:
+            async with asyncio.timeout(request.timeout_s + _GRACE_S):
+                async with await self._backend.start(spec, blobs=self._blobs) as sandbox:
+                    self.reports.append(sandbox.report)
+                    result = await sandbox.exec(ExecRequest(shell=request.command))
+        except TimeoutError as error:
+            raise SandboxError(
+                f"the {self._backend.name} sandbox did not come back within {_GRACE_S:g} s of the command's "
+                f"time limit of {request.timeout_s:g} s"
+            ) from error
+        if result.ended is Ended.CANCELLED:
+            raise SandboxError("the sandbox was ended from outside while the command ran")
+        return CommandOutcome(result=result)

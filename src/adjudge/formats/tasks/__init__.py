@@ -1,0 +1,1 @@
+"""Scenario files: YAML to records, with every problem in its place, and the schema editors check against."""

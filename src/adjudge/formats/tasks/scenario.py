@@ -1,0 +1,132 @@
+"""A scenario file to a `Scenario`: everything that is wrong with it at once, in the order of the file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from adjudge.errors import Problem, ScenarioInvalid
+from adjudge.formats.tasks.checking import Findings, check, entries
+from adjudge.formats.tasks.document import Node, parse_document
+from adjudge.formats.tasks.messages import unknown_key
+from adjudge.formats.tasks.recipe import parse_recipe
+from adjudge.formats.tasks.sections import (
+    Header,
+    ScenarioFolder,
+    parse_instruction,
+    parse_sandbox,
+    parse_setup,
+    parse_workspace,
+)
+from adjudge.records.task import RunLimits, SandboxSettings, Scenario
+
+__all__ = ["KEYS", "ParsedScenario", "parse_scenario"]
+
+Section = TypeVar("Section")
+
+KEYS = (
+    "name", "instruction", "workspace", "setup", "scorers", "graders", "expect", "rollup", "pass_threshold",
+    "expected_outcome", "limits", "sandbox",
+)  # fmt: skip
+"""Every key at the top of a scenario."""
+
+_MAX_UNKNOWN = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedScenario:
+    """A scenario as far as it could be read. Without problems, `scenario` is there; with any, it is None."""
+
+    scenario: Scenario | None
+    problems: tuple[Problem, ...]
+    warnings: tuple[Problem, ...]
+
+    def or_raise(self) -> Scenario:
+        """The scenario.
+
+        Raises:
+            ScenarioInvalid: There are problems; it carries all of them.
+        """
+        if self.scenario is None:
+            raise ScenarioInvalid(self.problems)
+        return self.scenario
+
+
+def parse_scenario(data: bytes, *, file: str, default_name: str, folder: ScenarioFolder) -> ParsedScenario:
+    """Read a scenario.
+
+    Args:
+        data: The file's bytes.
+        file: What to call it in messages.
+        default_name: Its name when it does not say one.
+        folder: Answers for the files it refers to.
+    """
+    document = parse_document(data, file=file)
+    findings = Findings(file, problems=document.problems)
+    scenario = None
+    if document.root is not None:
+        scenario = _scenario(document.root, findings, default_name, folder)
+    if findings.problems:
+        scenario = None
+    return ParsedScenario(scenario, _in_order(findings.problems), _in_order(findings.warnings))
+
+
+def _in_order(problems: list[Problem]) -> tuple[Problem, ...]:
+    unique = dict.fromkeys(problems)
+    return tuple(sorted(unique, key=lambda p: (p.line, p.column, p.where, p.message)))
+
+
+def _scenario(root: Node, findings: Findings, default_name: str, folder: ScenarioFolder) -> Scenario | None:
+    top = entries(root, "", findings)
+    if top is None:
+        return None
+    top = _known(top, findings)
+
+    def section(key: str, parse: Callable[[Node], Section], default: Section) -> Section:
+        return parse(top[key]) if key in top else default
+
+    header_fields = {key: node for key, node in top.items() if key in Header.model_fields}
+    header = check(Header, root, "", findings, fields=header_fields)
+    recipe = parse_recipe(top, header, root, findings, folder)
+    instruction = section("instruction", lambda node: parse_instruction(node, findings, folder), "")
+    workspace = section("workspace", lambda node: parse_workspace(node, findings, folder), None)
+    setup = section("setup", lambda node: parse_setup(node, findings), None)
+    no_limits: RunLimits | None = RunLimits()
+    limits = section("limits", lambda node: check(RunLimits, node, "limits", findings), no_limits)
+    sandbox = section("sandbox", lambda node: parse_sandbox(node, findings), SandboxSettings())
+    if "setup" in top and "workspace" not in top:
+        findings.problem(top["setup"], "setup", "needs a workspace to run in; add one or remove setup")
+    if "workspace" in top and "instruction" not in top:
+        findings.warn(top["workspace"], "workspace", "there is no instruction for an agent")
+    if findings.problems or recipe is None or header is None or limits is None:
+        return None
+    return Scenario(
+        name=header.name or default_name,
+        instruction=instruction,
+        workspace=workspace,
+        setup=setup,
+        recipe=recipe,
+        expected_outcome=header.expected_outcome,
+        limits=limits,
+        sandbox=sandbox,
+    )
+
+
+def _known(top: Mapping[str, Node], findings: Findings) -> dict[str, Node]:
+    """The keys that mean something and have a value; the others are noted."""
+    unknown = [key for key in top if key not in KEYS]
+    for key in unknown[:_MAX_UNKNOWN]:
+        findings.problem(top[key], "", unknown_key(key, KEYS))
+    if len(unknown) > _MAX_UNKNOWN:
+        rest = len(unknown) - _MAX_UNKNOWN
+        findings.problem(top[unknown[_MAX_UNKNOWN]], "", f"and {rest} more unknown keys")
+    known = {}
+    for key, node in top.items():
+        if key not in KEYS:
+            continue
+        if node.value is None and key not in ("scorers", "graders"):
+            findings.problem(node, key, "has no value; give it one or remove the key")
+            continue
+        known[key] = node
+    return known

@@ -1,0 +1,1 @@
+"""Renderings of evaluations. Each takes a record and returns text; who writes it where is the caller's."""

@@ -1,0 +1,1 @@
+"""Checks on what the final workspace does when it is run."""

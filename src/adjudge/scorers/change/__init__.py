@@ -1,0 +1,1 @@
+"""Checks on what changed: which paths, how many, what was added to them."""

@@ -1,0 +1,1 @@
+"""Notes for a judge outside the scorer engine."""

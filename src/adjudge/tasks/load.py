@@ -1,0 +1,90 @@
+"""From a path on the command line to a scenario: find its file, read it, validate it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from dataclasses import dataclass
+from pathlib import Path
+
+from adjudge.errors import Problem, ScenarioInvalid, UsageError
+from adjudge.formats.tasks.document import MAX_BYTES
+from adjudge.formats.tasks.scenario import parse_scenario
+from adjudge.records.task import Scenario
+from adjudge.tasks.folder import Folder
+
+__all__ = ["SCENARIO_FILE", "LoadedScenario", "find_scenario", "label", "load_scenario"]
+
+SCENARIO_FILE = "adjudge.yaml"
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedScenario:
+    """A valid scenario and where it lies."""
+
+    scenario: Scenario
+    file: Path
+    folder: Path
+    files: tuple[str, ...]
+    """What its recipe refers to, relative to the folder."""
+    warnings: tuple[Problem, ...]
+
+
+def find_scenario(path: Path) -> Path:
+    """The scenario file that a path means: itself, or `adjudge.yaml` in a folder.
+
+    Raises:
+        UsageError: There is none.
+    """
+    if path.is_dir():
+        file = path / SCENARIO_FILE
+        if not file.exists():
+            other = path / "adjudge.yml"
+            hint = f"rename {other} to {SCENARIO_FILE}" if other.exists() else "adjudge init writes one"
+            raise UsageError(f"{path} holds no {SCENARIO_FILE}", hint=hint)
+        return file
+    if not path.exists():
+        raise UsageError(f"{path} does not exist", hint="adjudge init writes a scenario to start from")
+    return path
+
+
+def load_scenario(path: Path) -> LoadedScenario:
+    """Load the scenario that a path means.
+
+    Raises:
+        UsageError: There is none, or it cannot be read.
+        ScenarioInvalid: It is not valid; every problem is in it.
+    """
+    file = find_scenario(path)
+    data = _read(file)
+    folder = Folder(file.parent)
+    default = file.stem if file.name != SCENARIO_FILE else Path(os.path.realpath(file.parent)).name
+    parsed = parse_scenario(data, file=str(file), default_name=label(default), folder=folder)
+    scenario = parsed.or_raise()
+    return LoadedScenario(scenario, file, file.parent, tuple(sorted(folder.files)), parsed.warnings)
+
+
+def _read(file: Path) -> bytes:
+    """The file's bytes, and not one more than a scenario may have."""
+    try:
+        # Without O_NONBLOCK a fifo would be waited for.
+        descriptor = os.open(file, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+        with os.fdopen(descriptor, "rb") as stream:
+            status = os.fstat(descriptor)
+            if not stat.S_ISREG(status.st_mode):
+                raise UsageError(f"{file} is not a file")
+            if status.st_size > MAX_BYTES:
+                size = f"{status.st_size / 2**20:.0f} MiB"
+                message = (
+                    f"the file has {size}, and a scenario at most {MAX_BYTES // 1024} KiB; it was not read"
+                )
+                raise ScenarioInvalid([Problem(str(file), 1, 1, "", message)])
+            return stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{file} cannot be read: {error.strerror}") from error
+
+
+def label(name: str) -> str:
+    """A folder's or file's name as a scenario's: printable, one line, not too long."""
+    shown = "".join(char if char.isprintable() else "?" for char in name)
+    return shown[:100].strip() or "scenario"

@@ -1,0 +1,58 @@
+"""What all tests share: skips with a printed reason, and a place that is tidied whatever lies in it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tempfile
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from adjudge import catalog
+from adjudge.errors import AdjudgeError
+
+_SAME_FOR_ANYONE = ("project", "property", "snapshot", "scorers")
+"""Folders of tests that no user right can change the outcome of."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what the pass as an ordinary user need not repeat."""
+    here = Path(__file__).parent
+    for item in items:
+        if item.path.relative_to(here).parts[0] in _SAME_FOR_ANYONE:
+            item.add_marker(pytest.mark.anyone)
+
+
+@cache
+def _no_bubblewrap() -> str | None:
+    """Why bubblewrap cannot be used here, or None."""
+    try:
+        support = catalog.load("sandboxes", "bubblewrap")().probe()
+    except (AdjudgeError, ImportError) as error:
+        return f"bubblewrap cannot be loaded: {error}"
+    return None if support.available else f"bubblewrap does not work here: {support.reason}"
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skip what this machine or this user cannot run, and say why."""
+    if item.get_closest_marker("root") is not None and os.geteuid() != 0:
+        pytest.skip("needs root")
+    if item.get_closest_marker("bwrap") is not None and (reason := _no_bubblewrap()) is not None:
+        pytest.skip(reason)
+
+
+@pytest.fixture
+def hostile_tmp() -> Iterator[Path]:
+    """A directory for trees that resist removal: unreadable directories, very deep ones.
+
+    Everybody may enter it, which pytest's own `tmp_path` does not allow.
+    """
+    place = Path(tempfile.mkdtemp(prefix="adjudge-test-"))
+    place.chmod(0o755)
+    yield place
+    # GNU's tools open a directory before they enter it, and know no limit on depth.
+    subprocess.run(["chmod", "-R", "u+rwX", place], check=True)
+    subprocess.run(["rm", "-rf", place], check=True)
