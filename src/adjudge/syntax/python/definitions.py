@@ -100,6 +100,15 @@ class Definitions:
                 found[f"{name}::{method}"] = None
         return tuple(found)
 
+    @cached_property
+    def unittest_tests(self) -> tuple[str, ...]:
+        """Those of `tests` that unittest collects too: methods of test cases."""
+        return tuple(
+            name
+            for name in self.tests
+            if "::" in name and self._derives_from_test_case(name.rpartition("::")[0], 0)
+        )
+
     def _methods(self, class_name: str, depth: int) -> Iterator[str]:
         class_ = self._classes.get(class_name)
         if class_ is None or depth > 20:

@@ -82,6 +82,11 @@ class FalsifiableFile:
         """Names that runners collect by default."""
         return self._definitions.tests if self._source is not None else ()
 
+    @property
+    def unittest_tests(self) -> tuple[str, ...]:
+        """Those of `tests` that are methods of unittest's test cases."""
+        return self._definitions.unittest_tests if self._source is not None else ()
+
     def definition(self, test: str) -> str | None:
         """The name of the definition behind a test; tests that share one are falsified together."""
         if self._source is None:
