@@ -79,7 +79,7 @@ def _process_gaps() -> dict[str, str]:
 class TestBubblewrap(SandboxConformance):
     backend = BubblewrapBackend()
     gaps: ClassVar[Mapping[str, str]] = {
-        "exit_codes_of_commands_are_not_ours": "bwrap tells a death by signal N as exit 128 + N, so a command "
+        "exit_codes_of_commands_are_not_ours": "bwrap tells a death by signal N as exit 128 + N, so one "
         "that exits with such a code by itself is taken for one that a signal ended",
     }
 
