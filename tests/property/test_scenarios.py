@@ -48,8 +48,8 @@ VALUES = st.recursive(
     max_leaves=15,
 )
 FIELDS = (
-    "name", "weight", "gate", "required", "command", "timeout_s", "patterns", "paths", "limit", "path", "rubric",
-    "test_globset",
+    "name", "weight", "gate", "required", "command", "timeout_s", "patterns", "paths", "limit", "path",
+    "rubric", "test_globset",
 )  # fmt: skip
 LINES = st.fixed_dictionaries(
     {"type": st.sampled_from([*catalog.BUILTINS["scorers"], "nonesuch"])},
@@ -91,8 +91,11 @@ def test_yaml_like_text(text: str) -> None:
 
 @settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(SCENARIOS)
-def test_values_of_any_kind(value: Any) -> None:
-    sound(parse(json.dumps(value).encode()))
+def test_values_of_any_kind_and_a_scenario_survives_being_stored(value: Any) -> None:
+    parsed = parse(json.dumps(value).encode())
+    sound(parsed)
+    if parsed.scenario is not None:
+        assert Scenario.model_validate_json(parsed.scenario.model_dump_json()) == parsed.scenario
 
 
 TEXT = st.text(st.characters(categories=["L", "N", "P", "S"], include_characters=" \n\t"), max_size=12)
@@ -109,14 +112,6 @@ def test_json_is_read_as_json(value: Any) -> None:
     assert document.problems == []
     assert document.root is not None
     assert repr(document.root.plain()) == repr({"key": value})
-
-
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-@given(SCENARIOS)
-def test_a_scenario_survives_being_stored(value: Any) -> None:
-    scenario = parse(json.dumps(value).encode()).scenario
-    if scenario is not None:
-        assert Scenario.model_validate_json(scenario.model_dump_json()) == scenario
 
 
 @pytest.mark.parametrize("kind", catalog.BUILTINS["scorers"])
