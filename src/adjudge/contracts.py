@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
-from adjudge.records.change import ChangeSet, EntryType, FileChange
+from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
 from adjudge.records.sandbox import (
@@ -25,6 +25,7 @@ from adjudge.records.sandbox import (
 )
 from adjudge.records.score import ScorerConfig, ScorerOutcome
 from adjudge.records.task import Task
+from adjudge.records.testreport import TestReport
 
 __all__ = [
     "BlobStore",
@@ -39,6 +40,7 @@ __all__ = [
     "SandboxBackend",
     "Scorer",
     "Subject",
+    "TestReportFormat",
     "WorkspaceEntry",
 ]
 
@@ -191,6 +193,12 @@ class Contents(Protocol):
         A path that leads through anything but directories leads nowhere.
         """
 
+    def hunks(self, change: FileChange) -> tuple[Hunk, ...] | None:
+        """Which lines of a file changed, litter and files left out of the diff included.
+
+        None when it has no lines to compare: binary, unreadable, or too large.
+        """
+
     def old(self, change: FileChange, *, max_bytes: int) -> bytes:
         """What lay at the change's path in the baseline, at most `max_bytes` of it; empty for an addition.
 
@@ -258,3 +266,20 @@ class EvaluationStore(Protocol):
 
     def load(self, evaluation_id: str) -> Evaluation:
         """An evaluation by its id. Raises `StoreError` when there is none."""
+
+
+class TestReportFormat(Protocol):
+    """Reads the reports of one kind of test runner. Constructed without arguments, stateless, pure."""
+
+    name: ClassVar[str]
+    """What a recipe writes after `format:`, and `TestReport.format`."""
+
+    def recognises(self, data: bytes, filename: str) -> bool:
+        """Whether `data` looks like this format, by its content before its name."""
+
+    def parse(self, data: bytes) -> TestReport:
+        """Read a whole report. Whatever the bytes, this returns a report or raises the one error below.
+
+        Raises:
+            ReportUnreadable: The bytes are not such a report, with the place where that shows.
+        """

@@ -6,10 +6,10 @@ import os
 from pathlib import Path
 
 import pytest
-from adjudge.sandbox.bubblewrap import BubblewrapBackend
 from adjudge.sandbox.process import ProcessBackend
 
 from adjudge import catalog
+from adjudge.sandbox.bubblewrap import BubblewrapBackend
 from adjudge.testing.sandbox.suite import CHECKS, SandboxConformance
 
 _NO_ISOLATION = "commands run as the caller, in the host's namespaces"
