@@ -117,7 +117,9 @@ def test_a_workspace_that_changes_meanwhile_is_an_error(project: Project) -> Non
     # The process backend runs on the host, so a command can reach the original: a stand-in for whoever still
     # writes to it.
     reckless = project.write_recipe(
-        f"scorers: [{{type: command, command: 'echo x >> {victim}'}}, {{type: max_files_changed, limit: 9}}]\n",
+        "scorers:\n"
+        f"  - {{type: command, command: 'echo x >> {victim}'}}\n"
+        "  - {type: max_files_changed, limit: 9}\n",
         "reckless.yaml",
     )
     assert project.grade(recipe=recipe).code == 0
