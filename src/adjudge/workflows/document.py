@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -38,6 +39,8 @@ class Graded:
     patch: bytes | None
     sandboxes: tuple[SandboxReport, ...]
     warnings: tuple[str, ...]
+    hide: Callable[[str], str]
+    """Takes secrets out of a text."""
     doubts: tuple[str, ...]
     ran_code: bool
     started_at: datetime
@@ -83,7 +86,7 @@ def evaluate(graded: Graded) -> Evaluation:
         validity=ValidityCheck(
             output_parseable=True, schema_valid=True, verifier_completed=not errors, errors=errors
         ),
-        warnings=tuple(dict.fromkeys(warnings)),
+        warnings=tuple(dict.fromkeys(map(graded.hide, warnings))),
         provenance=_provenance(graded, change_digest),
     )
 

@@ -153,6 +153,7 @@ class GradeJob:
                 patch=self._patch_bytes,
                 sandboxes=grading.sandboxes,
                 warnings=(*graded_by.warnings, *grading.warnings),
+                hide=grading.redactor.text,
                 doubts=graded_by.doubts,
                 ran_code=grading.runs_code,
                 started_at=self._started_at,
@@ -215,7 +216,7 @@ class GradeJob:
         baseline = self._baseline = self._baseline_of_patch(recipe, scratch)
         place = scratch / "workspace"
         patched.patched_workspace(baseline, patch, place)
-        tree = self._tree = WorkspaceTree(layers=(place,))
+        tree = self._tree = WorkspaceTree(layers=(place,), single_owner=True)
         contents = self._stack.enter_context(TreeContents(baseline, tree))
         return self._captured(baseline, tree, contents)
 
