@@ -219,7 +219,11 @@ class _Capture:
     # Renames
 
     def _pair(self, changes: list[_Change]) -> list[_Change]:
-        deleted = [change for change in changes if change.old and not change.new and _can_move(change)]
+        deleted = [
+            change
+            for change in changes
+            if change.old and not change.new and _can_move(change) and not self._became_directory(change)
+        ]
         added = [change for change in changes if change.new and not change.old and _can_move(change)]
         if not deleted or not added:
             return changes
@@ -239,6 +243,11 @@ class _Capture:
         ]
         gone = {id(deleted[pair.old]) for pair in pairs} | {id(added[pair.new]) for pair in pairs}
         return [change for change in changes if id(change) not in gone] + merged
+
+    def _became_directory(self, change: _Change) -> bool:
+        """A symlink in whose place a directory stands: `git apply` refuses a rename of it."""
+        is_symlink = change.old is not None and change.old.entry.type is EntryType.SYMLINK
+        return is_symlink and is_folder(self._final.lookup(change.path))
 
     def _candidate(self, side: _Side) -> Candidate:
         entry = side.entry

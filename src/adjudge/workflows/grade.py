@@ -38,7 +38,6 @@ from adjudge.tasks.seeds import Seed, find_seed
 from adjudge.tasks.trees import remove_tree
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.document import Graded, evaluate
-from adjudge.workflows.patched import patched_workspace, read_patch
 from adjudge.workflows.recipes import GradedBy, find_recipe
 
 __all__ = ["GradeJob", "GradeRequest", "grade_now"]
@@ -207,13 +206,15 @@ class GradeJob:
     def _patched(self) -> Subject:
         """What is graded when a patch is given: the baseline in a scratch folder, the patch applied."""
         assert self._request.patch is not None
-        patch = self._patch_bytes = read_patch(self._request.patch)
+        # Loaded here: who grades a folder needs none of it.
+        patched = importlib.import_module("adjudge.workflows.patched")
+        patch = self._patch_bytes = patched.read_patch(self._request.patch)
         recipe = self._recipe = find_recipe(self._request.scenario, state_dir=self._settings.state_dir)
         scratch = Path(tempfile.mkdtemp(prefix="adjudge-"))
         self._stack.callback(remove_tree, scratch)
         baseline = self._baseline = self._baseline_of_patch(recipe, scratch)
         place = scratch / "workspace"
-        patched_workspace(baseline, patch, place)
+        patched.patched_workspace(baseline, patch, place)
         tree = self._tree = WorkspaceTree(layers=(place,))
         contents = self._stack.enter_context(TreeContents(baseline, tree))
         return self._captured(baseline, tree, contents)
