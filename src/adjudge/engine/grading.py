@@ -7,7 +7,6 @@ synchronous caller calls and an asynchronous one puts on a thread.
 
 from __future__ import annotations
 
-import itertools
 from types import TracebackType
 from typing import Self
 
@@ -15,12 +14,7 @@ from adjudge.contracts import Collector, Subject
 from adjudge.engine.collect import RUNS_CODE, Piece, collect_at_once
 from adjudge.engine.collectors import Means, make_collector
 from adjudge.engine.plan import Plan, make_plan
-<<<<<<< HEAD
 from adjudge.engine.score import redacted, score_planned
-=======
-from adjudge.engine.redaction import without_secrets
-from adjudge.engine.score import score_planned
->>>>>>> scorers
 from adjudge.errors import AdjudgeError, InfraError, SubjectError
 from adjudge.formats.redaction import Redactor
 from adjudge.records.base import Record
@@ -133,15 +127,9 @@ class Grading:
         """Score every line of the recipe, in its order."""
         plan = self._plan
         assert plan is not None
-<<<<<<< HEAD
         results = [score_planned(planned, plan.requests, self._gathered) for planned in plan.scorers]
         hide = self.redactor
         return tuple(redacted(result, hide) for result in results) if hide else tuple(results)
-=======
-        rows = [score_planned(planned, plan.requests, self._gathered) for planned in plan.scorers]
-        found = (getattr(collector, "secrets", ()) for collector in self._collectors.values())
-        return without_secrets(rows, itertools.chain.from_iterable(found))
->>>>>>> scorers
 
     def void(self, error: SubjectError | InfraError) -> tuple[ScorerResult, ...]:
         """Score again as if nothing could have been collected: what was no longer holds."""
