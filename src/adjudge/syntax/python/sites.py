@@ -11,12 +11,12 @@ import ast
 import builtins
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adjudge.syntax.python.definitions import Definitions, Function, called
 from adjudge.syntax.python.expected import Binding, Choice, ExpectedValues
-from adjudge.syntax.python.parametrize import Constant, parametrizations
+from adjudge.syntax.python.parametrize import parametrizations
 from adjudge.syntax.python.source import Edit, PythonSource
 
 __all__ = ["Site", "find_sites"]
@@ -126,11 +126,14 @@ def find_sites(
     definitions: Definitions,
     function: Function,
     owners: Sequence[ast.ClassDef],
-    constants: dict[str, Constant],
+    constants: Mapping[str, ast.expr],
     random_: random.Random,
+    known_parameters: Collection[str] = (),
 ) -> list[Site]:
     """Every site of a test function. `constants` are module names bound once."""
-    finder = _Finder(source, definitions, function, tuple(owners), constants, random_)
+    finder = _Finder(
+        source, definitions, function, tuple(owners), constants, random_, known_parameters=known_parameters
+    )
     finder.visit(function.body, certain=True)
     return finder.sites
 
@@ -141,8 +144,9 @@ class _Finder:
     definitions: Definitions
     function: Function
     owners: tuple[ast.ClassDef, ...]
-    constants: dict[str, Constant]
+    constants: Mapping[str, ast.expr]
     random: random.Random
+    known_parameters: Collection[str]
     sites: list[Site] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -169,7 +173,7 @@ class _Finder:
         def only_compared(name: str) -> bool:
             return loads.get(name, set()) <= compared
 
-        for rows in parametrizations(self.function, self.constants):
+        for rows in parametrizations(self.function, self.constants, self.known_parameters):
             if rows.ids is None:
                 continue
             for at, name in enumerate(rows.names):
