@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from tests.e2e.trusted_tests.project import LAZY
 
-__all__ = ["ATTACKS", "Attack"]
+__all__ = ["ATTACKS", "FORGE", "Attack"]
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ def _conftest(text: str) -> dict[str, str]:
     return {"shop.py": LAZY, "conftest.py": textwrap.dedent(text)}
 
 
-_FORGE = """
+FORGE = """
 import json, os, re
 IDS = []
 source = open("tests/test_shop.py").read()
@@ -458,10 +458,10 @@ ATTACKS: dict[str, Attack] = {
     ),
     # Our own channel.
     "forges reports and leaves": Attack(
-        _module(_FORGE + "\nforge(lambda id_: 'passed')\nos._exit(0)\n"), ("passes-when-falsified",)
+        _module(FORGE + "\nforge(lambda id_: 'passed')\nos._exit(0)\n"), ("passes-when-falsified",)
     ),
     "forges reports beside the real ones": Attack(
-        _module(_FORGE + "\nforge(lambda id_: 'passed')\n"), ("session-problem",)
+        _module(FORGE + "\nforge(lambda id_: 'passed')\n"), ("session-problem",)
     ),
     "turns failures into passes on the way out": Attack(
         _module(
@@ -488,7 +488,7 @@ ATTACKS: dict[str, Attack] = {
     ),
     "writes in the background": Attack(
         _module(
-            _FORGE
+            FORGE
             + "\nimport threading, time\ndef later():\n    forge(lambda id_: 'passed')\n    os._exit(0)\n"
             + "threading.Timer(0.05, later).start()\ntime.sleep(0.3)\n"
         ),
@@ -496,7 +496,7 @@ ATTACKS: dict[str, Attack] = {
     ),
     "leaves a child to report": Attack(
         _module(
-            _FORGE
+            FORGE
             + "\nfd = os.dup(channel())\nos.set_inheritable(fd, True)\n"
             + "if os.fork() == 0:\n    os.setsid()\n    forge(lambda id_: 'passed')\n    os._exit(0)\n"
         ),
