@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
-from adjudge.records.change import ChangeSet, EntryType, FileChange
+from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
 from adjudge.records.sandbox import (
@@ -191,6 +191,12 @@ class Contents(Protocol):
         """What lies at a path of the final workspace, itself; None when nothing does.
 
         A path that leads through anything but directories leads nowhere.
+        """
+
+    def hunks(self, change: FileChange) -> tuple[Hunk, ...] | None:
+        """Which lines of a file changed, litter and files left out of the diff included.
+
+        None when it has no lines to compare: binary, unreadable, or too large.
         """
 
     def old(self, change: FileChange, *, max_bytes: int) -> bytes:

@@ -219,7 +219,11 @@ class _Capture:
     # Renames
 
     def _pair(self, changes: list[_Change]) -> list[_Change]:
-        deleted = [change for change in changes if change.old and not change.new and _can_move(change)]
+        deleted = [
+            change
+            for change in changes
+            if change.old and not change.new and _can_move(change) and not self._became_directory(change)
+        ]
         added = [change for change in changes if change.new and not change.old and _can_move(change)]
         if not deleted or not added:
             return changes
@@ -239,6 +243,11 @@ class _Capture:
         ]
         gone = {id(deleted[pair.old]) for pair in pairs} | {id(added[pair.new]) for pair in pairs}
         return [change for change in changes if id(change) not in gone] + merged
+
+    def _became_directory(self, change: _Change) -> bool:
+        """A symlink in whose place a directory stands: `git apply` refuses a rename of it."""
+        is_symlink = change.old is not None and change.old.entry.type is EntryType.SYMLINK
+        return is_symlink and is_folder(self._final.lookup(change.path))
 
     def _candidate(self, side: _Side) -> Candidate:
         entry = side.entry
@@ -323,8 +332,6 @@ class _Capture:
         left_out = [path_bytes(record.path) for record in records if record.diff_truncated]
         if left_out:
             say(f"the diff leaves out content of {_count(left_out, 'path')}: {_some(left_out)}")
-        if self._litter_budget.refused:
-            say(f"{self._litter_budget.refused} litter files are listed without a content digest")
 
     def _gained_permissions(self, changes: list[_Change]) -> Iterator[tuple[bytes, int]]:
         yield from self._comparison.gained_permissions.items()
@@ -346,12 +353,10 @@ class _HashBudget:
         self._files = files
         self._bytes = total_bytes
         self._file_bytes = file_bytes
-        self.refused = 0
 
     def allows(self, size: int) -> bool:
         """Whether a file of `size` may be read; if so, it is accounted for."""
         if size > self._file_bytes or self._files <= 0 or size > self._bytes:
-            self.refused += 1
             return False
         self._files -= 1
         self._bytes -= size

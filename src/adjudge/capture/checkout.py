@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adjudge.capture.entries import Content, Entry, KnownContent, digest_chunks, is_folder, read_rules
-from adjudge.capture.patterns import Pattern, parse_pattern
+from adjudge.capture.gitpatterns import Pattern, parse_pattern
 
 __all__ = ["Attributes", "CheckoutRules", "looks_binary"]
 

@@ -7,7 +7,7 @@ by a line that says so, and the whole text is streamed to where it is kept. Draw
 
 from __future__ import annotations
 
-import hashlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from adjudge.capture.checkout import looks_binary
@@ -15,12 +15,11 @@ from adjudge.capture.entries import Content, Entry, EntryType, is_content
 from adjudge.capture.linediff import Budget
 from adjudge.capture.patchtext import Drawn, Half, draw, draw_header, quote
 from adjudge.contracts import BlobStore, BlobWriter
+from adjudge.formats.blobs import BlobDescriber
 from adjudge.records.base import BlobRef
 from adjudge.records.change import Hunk
 
 __all__ = ["DiffLimits", "DiffWriter", "FileDiff"]
-
-_END_BYTES = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +33,10 @@ class DiffLimits:
     hashed_file_bytes: int = 4 << 30
     """A larger file has no digest: a sparse file can claim any size at no cost."""
     hashed_total_bytes: int = 16 << 30
-    litter_hashed_files: int = 10_000
-    """Litter beyond this many files, or the bytes below, is listed without content digests."""
-    litter_hashed_bytes: int = 256 << 20
+    litter_hashed_files: int = 1_000
+    """Litter beyond this many files, or the bytes below, is listed without content digests; its sizes stand in
+    for them in the change set's digest."""
+    litter_hashed_bytes: int = 64 << 20
     changes: int = 500_000
     """A workspace with more changed paths than this is refused."""
 
@@ -111,10 +111,9 @@ class DiffWriter:
             return self._leave_out(old, new, similarity, str(error), largest, binary=True)
         drawn = draw(halves[0], halves[1], self._budget, similarity=similarity)
         if self._written + len(drawn.text) > self._limits.total_bytes:
-            kept = self._leave_out(
+            return self._leave_out(
                 old, new, similarity, "the diff is at its limit", len(drawn.text), drawn=drawn
             )
-            return kept
         self._write(drawn.text)
         return FileDiff(drawn.added_lines, drawn.removed_lines, drawn.hunks, drawn.binary)
 
@@ -157,27 +156,13 @@ class _Unstored:
     """A blob that nobody keeps: only its digest and its ends."""
 
     def __init__(self) -> None:
-        self._hash = hashlib.sha256()
-        self._size = 0
-        self._head = b""
-        self._tail = b""
+        self._describer = BlobDescriber()
 
     def write(self, data: bytes) -> None:
-        self._hash.update(data)
-        self._size += len(data)
-        taken = _END_BYTES - len(self._head)
-        self._head += data[:taken]
-        self._tail = (self._tail + data[taken:])[-_END_BYTES:]
+        self._describer.update(data)
 
     def commit(self, *, size_bytes: int | None = None) -> BlobRef:
-        total = self._size if size_bytes is None else size_bytes
-        return BlobRef(
-            digest=f"sha256:{self._hash.hexdigest()}",
-            size_bytes=total,
-            head=self._head.decode("utf-8", "replace"),
-            tail=self._tail.decode("utf-8", "replace"),
-            truncated=total > self._size,
-        )
+        return self._describer.describe(size_bytes=size_bytes, stored=False)
 
     def abort(self) -> None:
         """Nothing to remove."""
@@ -215,9 +200,6 @@ def _whole(content: Content) -> bytes:
     return b"".join(content.chunks())
 
 
-def _sum(counts: object) -> int | None:
-    total: int | None = None
-    for count in counts:  # type: ignore[attr-defined]
-        if count is not None:
-            total = count if total is None else total + count
-    return total
+def _sum(counts: Iterable[int | None]) -> int | None:
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None

@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from adjudge.capture.entries import Entry, is_folder, read_rules
-from adjudge.capture.patterns import IgnoreFile, parse_ignore_file
+from adjudge.capture.gitpatterns import IgnoreFile, parse_ignore_file
 
 __all__ = ["GROUPS", "BaselineIgnores", "LitterGroup", "own_group"]
 

@@ -24,6 +24,7 @@ _HEADING = re.compile(rb"[A-Za-z_$][^\n]*")
 _HEADING_BYTES = 80
 _BINARY_LINE_BYTES = 52
 _PLAIN_NAME = re.compile(rb'[^\x00-\x1f\x7f"\\]+')
+_DIVIDES_ELSEWHERE = re.compile(rb"(?:^|/) | (?:/|$)| [ab]/")
 _ESCAPES = {
     0x07: b"\\a", 0x08: b"\\b", 0x09: b"\\t", 0x0A: b"\\n", 0x0B: b"\\v", 0x0C: b"\\f", 0x0D: b"\\r",
     0x22: b'\\"', 0x5C: b"\\\\",
@@ -109,7 +110,7 @@ def quote(path: bytes) -> bytes:
     except UnicodeDecodeError:
         plain = False
     # A header line holds two names with a space between; quote what could be divided elsewhere.
-    if plain and b" b/" not in path and not path.endswith(b" ") and b" a/" not in path:
+    if plain and not _DIVIDES_ELSEWHERE.search(path):
         return path
     written = [_ESCAPES.get(byte) or (b"\\%03o" % byte if _is_odd(byte) else bytes([byte])) for byte in path]
     return b'"%b"' % b"".join(written)

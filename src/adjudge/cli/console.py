@@ -6,13 +6,36 @@ import os
 import shutil
 import sys
 from collections.abc import Callable
+from enum import StrEnum
 from typing import TextIO
 
 from adjudge.records.score import Verdict
 
-__all__ = ["note", "paint_for", "width_of"]
+__all__ = ["Hue", "note", "paint_for", "tint_for", "width_of"]
 
 _COLOURS = {Verdict.PASS: "32", Verdict.FAIL: "31", Verdict.ERROR: "35", Verdict.NA: "2"}
+
+
+class Hue(StrEnum):
+    """Colours of what is not a verdict."""
+
+    ADDED = "32"
+    REMOVED = "31"
+    CHANGED = "33"
+    QUIET = "2"
+
+
+def tint_for(stream: TextIO) -> Callable[[str, Hue], str]:
+    """Like `paint_for`, for what is not a verdict."""
+    return _tint if _wants_colour(stream) else _untinted
+
+
+def _tint(word: str, hue: Hue) -> str:
+    return f"\x1b[{hue}m{word}\x1b[0m"
+
+
+def _untinted(word: str, hue: Hue) -> str:
+    return word
 
 
 def paint(word: str, verdict: Verdict) -> str:

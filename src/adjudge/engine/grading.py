@@ -121,6 +121,14 @@ class Grading:
         assert plan is not None
         return tuple(score_planned(planned, plan.requests, self._gathered) for planned in plan.scorers)
 
+    def void(self, error: SubjectError | InfraError) -> tuple[ScorerResult, ...]:
+        """Score again as if nothing could have been collected: what was no longer holds."""
+        assert self._plan is not None
+        self._gathered = {
+            digest: Piece(None, error, piece.duration_s) for digest, piece in self._gathered.items()
+        }
+        return self.conclude()
+
     def _collector(self, kind: str) -> Collector | AdjudgeError:
         """The collector for a kind, or why there is none on this machine."""
         if kind not in self._collectors:

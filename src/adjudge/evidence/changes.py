@@ -1,7 +1,7 @@
 """The collector of `ParsedChange`: the change set, and the changed lines of the files scorers look into.
 
-Which lines changed was settled when the change set was computed; here they are cut out of the two contents,
-so that a diff text that had to be truncated costs nobody a line.
+The lines are cut out of the two contents where the hunks say, so that a diff text that had to be truncated
+costs nobody a line.
 """
 
 from __future__ import annotations
@@ -30,15 +30,18 @@ class ChangedLines:
     def of(self, change: FileChange) -> FileLines | None:
         """The lines of one file; None when it has none to show: binary, too large or unreadable."""
         if change.path not in self._known:
-            self._known[change.path] = self._cut(change) if _has_lines(change) else None
+            self._known[change.path] = self._cut(change)
         return self._known[change.path]
 
-    def _cut(self, change: FileChange) -> FileLines:
+    def _cut(self, change: FileChange) -> FileLines | None:
+        hunks = self._contents.hunks(change)
+        if hunks is None:
+            return None
         lines: list[ChangedLine] = []
-        if change.hunks:
+        if hunks:
             old = _lines(self._contents.old(change, max_bytes=_MAX_FILE_BYTES))
             new = _lines(self._contents.new(change, max_bytes=_MAX_FILE_BYTES))
-            for hunk in change.hunks:
+            for hunk in hunks:
                 lines += _cut(old, hunk.old_start, hunk.old_lines, added=False)
                 lines += _cut(new, hunk.new_start, hunk.new_lines, added=True)
         return FileLines(path=change.path, old_path=change.old_path, lines=tuple(lines))
@@ -78,10 +81,6 @@ def _answer(change_set: ChangeSet, files: tuple[FileLines, ...], without: tuple[
     # Every part is a validated record already; validating a large change set again for each request would
     # cost more than making it.
     return ParsedChangeSet.model_construct(change_set=change_set, files=files, without_lines=without)
-
-
-def _has_lines(change: FileChange) -> bool:
-    return not change.binary and change.unreadable is None and change.added_lines is not None
 
 
 def _lines(content: bytes) -> list[bytes]:

@@ -16,10 +16,10 @@ from adjudge.contracts import BlobStore
 from adjudge.errors import SandboxError, SandboxUnavailable
 from adjudge.records.sandbox import Network, SandboxReport, SandboxSpec, SandboxSupport
 from adjudge.sandbox.bwrap import find_bwrap
-from adjudge.sandbox.cgroups import CgroupPlaces, find_places, remove_cgroups_of
+from adjudge.sandbox.cgroups import CgroupPlaces, find_places, group_prefix, remove_cgroups_of
 from adjudge.sandbox.confined import BubblewrapSandbox, Parts
 from adjudge.sandbox.disk import DiskMeter, disk_usage
-from adjudge.sandbox.launchrequest import STAGE, Identity
+from adjudge.sandbox.launchrequest import STAGE, CgroupParents, Identity
 from adjudge.sandbox.layers import OwnWorkspace, prepare_workspace, stages_by_user_namespace
 from adjudge.sandbox.network import find_helper, write_resolver
 from adjudge.sandbox.removal import remove_tree
@@ -81,7 +81,6 @@ class BubblewrapBackend:
             parts = Parts(
                 spec=spec,
                 scratch=scratch,
-                name=f"{own.id}-{scratch.name}",
                 workspace=workspace,
                 view=view,
                 bwrap=str(Path(reached) / bwrap.path.relative_to(bwrap.package_directory)),
@@ -89,6 +88,7 @@ class BubblewrapBackend:
                 seccomp="" if program is None else program.hex(),
                 lease=lease,
                 places=places,
+                cgroup_parents=_parents(places, own),
                 stages=stages,
                 report=_report(spec, workspace, places, seccomp=program is not None),
                 blobs=blobs,
@@ -102,6 +102,12 @@ class BubblewrapBackend:
             if isinstance(error, OSError):
                 raise SandboxError(f"the sandbox could not be prepared: {error}") from error
             raise
+
+
+def _parents(places: CgroupPlaces | None, own: Scratch) -> CgroupParents | None:
+    if places is None:
+        return None
+    return {"parents": [str(parent) for parent in places.parents], "prefix": group_prefix(own.id)}
 
 
 def _shared_etc(own: Scratch) -> Path:

@@ -16,12 +16,17 @@ from pathlib import Path
 from adjudge.records.sandbox import Limits
 from adjudge.sandbox.limits import Breach, memory_breach, process_breach
 
-__all__ = ["Cgroup", "CgroupPlaces", "find_places", "remove_cgroups_of"]
+__all__ = ["Cgroup", "CgroupPlaces", "find_places", "group_prefix", "remove_cgroups_of"]
 
 _PREFIX = "adjudge-"
 _OWN_TASKS = 3
 """bwrap's two processes, and the command before it is executed: not the command's own."""
 _REMOVE_S = 2.0
+
+
+def group_prefix(scratch_id: str) -> str:
+    """What the names of one adjudge process's groups start with."""
+    return f"{_PREFIX}{scratch_id}-"
 
 
 class CgroupPlaces:
@@ -47,6 +52,25 @@ class CgroupPlaces:
     def parents(self) -> list[Path]:
         """Each distinct parent directory."""
         return list(dict.fromkeys(path for path in (self.memory, self.pids) if path is not None))
+
+    def settings(self, limits: Limits) -> list[tuple[int, str, str, bool]]:
+        """What to write into a group: number of the parent, file, value, and whether it must succeed."""
+        wanted: list[tuple[int, str, str, bool]] = []
+        if self.memory is not None:
+            at = self.parents.index(self.memory)
+            most = str(limits.memory_bytes)
+            if self.version == 1:
+                # The second exists only where swap is accounted; without it swap would add to the limit.
+                wanted += [(at, "memory.limit_in_bytes", most, True)]
+                wanted += [(at, "memory.memsw.limit_in_bytes", most, False)]
+            else:
+                # One process killed for memory takes the group along.
+                wanted += [(at, "memory.max", most, True), (at, "memory.swap.max", "0", False)]
+                wanted += [(at, "memory.oom.group", "1", False)]
+        if self.pids is not None:
+            at = self.parents.index(self.pids)
+            wanted.append((at, "pids.max", str(limits.processes + _OWN_TASKS), True))
+        return wanted
 
 
 @cache
@@ -108,42 +132,14 @@ def _can_make(parent: Path, limit: str) -> bool:
 
 
 class Cgroup:
-    """The group of one exec."""
+    """The group of one exec, made by the launcher; read and removed by us."""
 
     def __init__(self, places: CgroupPlaces, name: str, limits: Limits) -> None:
         self._places = places
         self._limits = limits
-        self._paths = [parent / f"{_PREFIX}{name}" for parent in places.parents]
-        self._memory = places.memory / f"{_PREFIX}{name}" if places.memory is not None else None
-        self._pids = places.pids / f"{_PREFIX}{name}" if places.pids is not None else None
-        try:
-            for path in self._paths:
-                path.mkdir()
-            self._set()
-        except OSError:
-            self.remove()
-            raise
-
-    def _set(self) -> None:
-        limit = self._limits.memory_bytes
-        if self._memory is not None and self._places.version == 1:
-            (self._memory / "memory.limit_in_bytes").write_text(str(limit))
-            with contextlib.suppress(OSError):
-                # Exists only where swap is accounted; without it swap would double the limit.
-                (self._memory / "memory.memsw.limit_in_bytes").write_text(str(limit))
-        elif self._memory is not None:
-            (self._memory / "memory.max").write_text(str(limit))
-            with contextlib.suppress(OSError):
-                (self._memory / "memory.swap.max").write_text("0")
-            # One process killed for memory takes the group along.
-            (self._memory / "memory.oom.group").write_text("1")
-        if self._pids is not None:
-            (self._pids / "pids.max").write_text(str(self._limits.processes + _OWN_TASKS))
-
-    @property
-    def entrances(self) -> list[str]:
-        """The files through which a process enters."""
-        return [str(path / "cgroup.procs") for path in self._paths]
+        self._paths = [parent / name for parent in places.parents]
+        self._memory = places.memory / name if places.memory is not None else None
+        self._pids = places.pids / name if places.pids is not None else None
 
     def breach(self) -> Breach | None:
         """Whether the kernel had to kill or refuse something."""
@@ -190,7 +186,7 @@ def remove_cgroups_of(ids: list[str], places: CgroupPlaces) -> None:
     """Remove the groups that adjudge processes which died left behind."""
     for parent in places.parents:
         for one in ids:
-            for path in parent.glob(f"{_PREFIX}{one}-*"):
+            for path in parent.glob(f"{group_prefix(one)}*"):
                 with contextlib.suppress(OSError):
                     path.rmdir()
 

@@ -22,6 +22,7 @@ __all__ = [
     "MS_REC",
     "attach_tree",
     "clone_tree",
+    "enter",
     "mount",
     "open_beneath",
     "prctl",
@@ -70,6 +71,11 @@ def _checked(result: int, what: str) -> int:
 def unshare(flags: int) -> None:
     """Leave the namespaces named by `flags` for new ones."""
     _checked(_libc.unshare(ctypes.c_int(flags)), "unshare")
+
+
+def enter(namespace: int, flag: int) -> None:
+    """Enter an existing namespace."""
+    _checked(_libc.setns(ctypes.c_int(namespace), ctypes.c_int(flag)), "setns")
 
 
 def prctl(option: int, value: int) -> None:

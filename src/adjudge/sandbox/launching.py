@@ -19,7 +19,7 @@ from pathlib import Path
 
 import adjudge
 from adjudge.errors import SandboxError
-from adjudge.sandbox.launchrequest import Report, Request
+from adjudge.sandbox.launchrequest import CgroupParents, Header, Report, Request
 
 __all__ = ["Errand", "send_errand"]
 
@@ -52,8 +52,8 @@ class _Launcher:
             )
         self._socket = ours
 
-    def send(self, descriptors: list[int]) -> None:
-        socket.send_fds(self._socket, [b"errand"], descriptors)
+    def send(self, header: bytes, descriptors: list[int]) -> None:
+        socket.send_fds(self._socket, [header], descriptors)
 
     def close(self) -> None:
         self._socket.close()
@@ -67,7 +67,7 @@ def _package_root() -> Path:
     return Path(adjudge.__file__).resolve().parent.parent
 
 
-def _send(descriptors: list[int]) -> None:
+def _send(header: bytes, descriptors: list[int]) -> None:
     """Hand an errand to the launcher, starting one where there is none or where ours died."""
     global _running
     with _lock:
@@ -79,7 +79,7 @@ def _send(descriptors: list[int]) -> None:
             if _running is None:
                 _running = _Launcher()
             try:
-                _running.send(descriptors)
+                _running.send(header, descriptors)
                 return
             except OSError as error:
                 _running.close()
@@ -102,10 +102,10 @@ class Errand:
 
     Args:
         control: Our end of the errand's control socket.
-        on_started: Told the host pid of the sandbox's first process.
+        on_started: Told the host pid of the sandbox's first process and its control group.
     """
 
-    def __init__(self, control: socket.socket, on_started: Callable[[int], None] | None) -> None:
+    def __init__(self, control: socket.socket, on_started: Callable[[Report], None] | None) -> None:
         self._control = control
         self._on_started = on_started
         self._loop = asyncio.get_running_loop()
@@ -120,21 +120,26 @@ class Errand:
 
     def _read(self) -> None:
         try:
-            message = self._control.recv(_MESSAGE_BYTES)
+            message = self._receive()
         except BlockingIOError:
             return
-        except OSError:
-            message = b""
         report: Report = (
             json.loads(message) if message else {"failed": "the sandbox supervisor died without a report"}
         )
-        if report.keys() == {"started"}:
+        if "started" in report:
             if self._on_started is not None:
-                self._on_started(report["started"])
+                self._on_started(report)
             return
         self.close()
         if not self.report.done():
             self.report.set_result(report)
+
+    def _receive(self) -> bytes:
+        try:
+            return self._control.recv(_MESSAGE_BYTES)
+        except ConnectionResetError:
+            # Told to end just as it ended: the report is still there behind the reset.
+            return self._control.recv(_MESSAGE_BYTES)
 
     def close(self) -> None:
         """Let go of the errand; if it still runs, its supervisor ends it."""
@@ -161,9 +166,11 @@ def send_errand(
     stdin: int,
     stdout: int,
     stderr: int,
-    on_started: Callable[[int], None] | None = None,
+    cgroups: CgroupParents | None = None,
+    on_started: Callable[[Report], None] | None = None,
 ) -> Errand:
     """Have an errand done. The three descriptors are duplicated; closing them stays with the caller."""
+    header = json.dumps(_header(request, cgroups)).encode()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         text = os.memfd_create("request", os.MFD_CLOEXEC)
@@ -172,7 +179,7 @@ def send_errand(
                 # Paths may hold undecodable bytes: surrogates pass through JSON's ASCII form unharmed.
                 file.write(json.dumps(request).encode("ascii"))
             os.lseek(text, 0, os.SEEK_SET)
-            _send([text, theirs.fileno(), stdin, stdout, stderr])
+            _send(header, [text, theirs.fileno(), stdin, stdout, stderr])
         finally:
             os.close(text)
             theirs.close()
@@ -180,3 +187,13 @@ def send_errand(
     except BaseException:
         ours.close()
         raise
+
+
+def _header(request: Request, cgroups: CgroupParents | None) -> Header:
+    identity = request["identity"]
+    maps = []
+    if identity is not None:
+        owners = {tuple(staged["owner"]) for staged in request["staged"] if "owner" in staged}
+        maps = [(uid, gid, identity["uid"], identity["gid"]) for uid, gid in sorted(owners)]
+    command = request["errand"] is not None and request["errand"]["op"] == "execute"
+    return {"command": command, "maps": maps, "cgroups": cgroups}

@@ -86,17 +86,8 @@ def unstage(request: Request) -> None:
 
     Called when every process of the sandbox is dead: nobody else can hold the mount.
     """
-    overlay = request["overlay"]
-    if overlay is None:
-        return
-    kernel.umount(f"{STAGE}/w")
-    if overlay["upper"] is not None:
-        # The mark that a volatile overlay leaves; it would keep the layer from being mounted again.
-        mark = f"{STAGE}/{overlay['upper']}/work/work/incompat/volatile"
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(f"{mark}/dirty")
-            os.rmdir(mark)
-            os.rmdir(os.path.dirname(mark))
+    if request["overlay"] is not None:
+        kernel.umount(f"{STAGE}/w")
 
 
 def _open(staged: Staged, request: Request, maps: IdMaps) -> int:
@@ -124,8 +115,20 @@ def _mount_overlay(overlay: Overlay) -> None:
     flags = kernel.MS_NOSUID | kernel.MS_NODEV
     if overlay["upper"] is not None:
         above = f"{STAGE}/{overlay['upper']}"
+        _clear_volatile_mark(f"{above}/work/work/incompat/volatile")
         options += [f"upperdir={above}/upper", f"workdir={above}/work"]
     kernel.mount("overlay", target, "overlay", flags, ",".join(options))
+
+
+def _clear_volatile_mark(mark: str) -> None:
+    """Remove what a volatile overlay leaves behind to keep its layer from being mounted again.
+
+    It guards against a crash of the machine between the two mounts, which no sandbox outlives.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(f"{mark}/dirty")
+        os.rmdir(mark)
+        os.rmdir(os.path.dirname(mark))
 
 
 def _write(path: str, text: str) -> None:

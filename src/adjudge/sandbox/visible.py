@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path, PurePosixPath
 
 from adjudge.errors import UsageError
@@ -131,7 +132,8 @@ def _target(mount: Mount) -> PurePosixPath:
     return target
 
 
-def toolchains() -> list[Path]:
+@cache
+def toolchains() -> tuple[Path, ...]:
     """Directories of the running interpreter and its environment that the system directories leave out."""
     found: list[Path] = []
     for prefix in dict.fromkeys((sys.base_prefix, sys.base_exec_prefix, sys.prefix, sys.exec_prefix)):
@@ -140,27 +142,31 @@ def toolchains() -> list[Path]:
             continue
         if not any(path.is_relative_to(other) for other in found):
             found.append(path)
-    return found
+    return tuple(found)
 
 
-def _interpreter_links() -> Iterator[tuple[str, str]]:
+@cache
+def _interpreter_links() -> tuple[tuple[str, str], ...]:
     """Directory links that lead from the environment's `python` to the real one, as (link, target).
 
     Version managers put one in between (`cpython-3.11` → `cpython-3.11.7`); the environment's links go
     through it.
     """
     shown = toolchains()
+    found: list[tuple[str, str]] = []
     path = Path(sys.executable)
     for _ in range(8):
         if not path.is_symlink():
-            return
+            break
         path = Path(os.path.normpath(path.parent / os.readlink(path)))
         for parent in path.parents:
             covered = any(parent.is_relative_to(other) for other in (*shown, *map(Path, _SYSTEM)))
             if parent.is_symlink() and not covered:
-                yield str(parent), str(parent.resolve())
+                found.append((str(parent), str(parent.resolve())))
+    return tuple(found)
 
 
+@cache
 def base_environment() -> Mapping[str, str]:
     """What every command finds in its environment; nothing comes from ours."""
     bins = [str(path / "bin") for path in reversed(toolchains())]
@@ -172,4 +178,5 @@ def base_environment() -> Mapping[str, str]:
         "LOGNAME": "agent",
         "LANG": "C.UTF-8",
         "TMPDIR": "/tmp",
+        "ADJUDGE_WORKSPACE": WORKSPACE,
     }

@@ -27,6 +27,9 @@ class Contents:
         self._sides = old, new
         self.reads = 0
 
+    def hunks(self, change: FileChange) -> tuple[Hunk, ...] | None:
+        return change.hunks if change.added_lines is not None else None
+
     def old(self, change: FileChange, *, max_bytes: int) -> bytes:
         self.reads += 1
         return self._sides[0].get(change.old_path or change.path, b"")

@@ -106,7 +106,7 @@ def test_an_unverified_baseline_is_said_beside_it() -> None:
         update={"baseline": BaselineRef(origin=BaselineOrigin.UNVERIFIED, description="HEAD (1a2b3c4)")}
     )
     text = render_table(shown.model_copy(update={"provenance": provenance}))
-    assert "HEAD (1a2b3c4)  (unverified: read from the workspace's own git)" in text
+    assert "baseline  unverified: HEAD (1a2b3c4)" in text
 
 
 def test_integrity_is_shown_once_it_was_checked() -> None:

@@ -70,7 +70,9 @@ def explain(error: Mapping[str, Any]) -> str:
 
 
 def _number(value: Any) -> str:
-    """A number without a needless `.0`."""
+    """A number without a needless `.0`; anything else that could be compared, by its name."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return describe(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value).replace("nan", ".nan").replace("inf", ".inf")

@@ -17,7 +17,7 @@ from adjudge import catalog
 from adjudge.errors import PluginError, PluginNotFound, boundary
 from adjudge.formats.tasks.checking import Findings, check, entries, known_keys
 from adjudge.formats.tasks.document import Node
-from adjudge.formats.tasks.messages import describe, did_you_mean
+from adjudge.formats.tasks.messages import describe, did_you_mean, nearest, unknown_key
 from adjudge.formats.tasks.sections import Expect, Header, Label, ScenarioFolder
 from adjudge.records.base import Record
 from adjudge.records.score import Recipe, ScorerConfig, ScorerSpec
@@ -122,8 +122,8 @@ def parse_recipe(
         findings.problem(
             top[at],
             at,
-            f"a threshold of {threshold:g} needs a scorer that counts: one that is no gate, has a positive "
-            "weight and " + ("is required or has its weight written" if strict else "is no mere note"),
+            f"a threshold of {threshold:g} needs a scorer that counts: no gate, with a positive weight"
+            + (", and required or with its weight written" if strict else ""),
         )
     if len(findings.problems) > before or header is None:
         return None
@@ -160,7 +160,12 @@ def _line(node: Node, where: str, findings: Findings, folder: ScenarioFolder) ->
         return None
     flag_names = known_keys(Flags)
     flag_fields = {key: value for key, value in fields.items() if key in flag_names}
-    flags = check(Flags, node, where, findings, fields=flag_fields, needed_by="every scorer")
+    flags = None
+    meant = [key for key in fields if key not in flag_names and nearest(key, flag_names) == "type"]
+    if "type" not in fields and meant:
+        findings.problem(fields[meant[0]], where, unknown_key(meant[0], flag_names))
+    else:
+        flags = check(Flags, node, where, findings, fields=flag_fields, needed_by="every scorer")
     kind = fields["type"].value if "type" in fields else None
     if not isinstance(kind, str) or not kind:
         return None
@@ -186,9 +191,7 @@ def _line(node: Node, where: str, findings: Findings, folder: ScenarioFolder) ->
     if scorer.advisory_only:
         for flag in ("weight", "gate"):
             if flag in fields:
-                findings.problem(
-                    fields[flag], f"{where}.{flag}", f"{kind} takes no {flag}: it is never counted"
-                )
+                findings.problem(fields[flag], f"{where}.{flag}", f"{kind} takes no {flag}; it only advises")
     if flags is None or config is None:
         return None
     return _Line(node, where, flags, frozenset(fields), scorer, config)

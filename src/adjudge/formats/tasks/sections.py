@@ -136,12 +136,11 @@ def parse_workspace(node: Node, findings: Findings, folder: ScenarioFolder) -> W
     if isinstance(kind, str) and kind in list(SourceKind):
         for field, message in _misfits(SourceKind(kind), fields).items():
             findings.problem(fields.get(field, node), f"workspace.{field}", message)
+    url = fields["url"].value if "url" in fields else None
+    if kind == SourceKind.GIT and isinstance(url, str) and (refused := _refused_address(url)):
+        findings.problem(fields["url"], "workspace.url", refused)
     if source is None:
         return None
-    if source.url is not None and source.source is SourceKind.GIT:
-        refused = _refused_address(source.url)
-        if refused:
-            findings.problem(fields["url"], "workspace.url", refused)
     if source.path is not None and len(findings.problems) == before:
         try:
             folder.source(source.path, source.source)
@@ -172,14 +171,14 @@ def _misfits(kind: SourceKind, fields: Mapping[str, Node]) -> Mapping[str, str]:
             found["path"] = "give url or path, not both"
         elif "url" not in fields and "path" not in fields:
             found["url"] = "missing; a workspace from 'git' needs url or path"
-    elif kind in (SourceKind.ARCHIVE, SourceKind.DIRECTORY) and not {"path", "url"} & set(fields):
+    elif "path" in _TAKES[kind] and "path" not in fields and not (kind is SourceKind.ARCHIVE and found):
         found["path"] = f"missing; a workspace from '{kind}' needs it"
     return found
 
 
 def _refused_address(url: str) -> str | None:
     """Why a repository's address cannot be used, if so."""
-    if url.startswith("-") or any(char.isspace() for char in url):
+    if not url or url.startswith("-") or any(char.isspace() for char in url):
         return f"{url!r} is not an address"
     try:
         parts = urlsplit(url)
@@ -260,11 +259,10 @@ def _known_backend(name: str) -> str:
     return name
 
 
-def _variables(env: Mapping[str, str]) -> Mapping[str, str]:
-    for name in env:
-        if not _VARIABLE.match(name):
-            raise ValueError(f"{name!r} is not a name for an environment variable")
-    return env
+def _variable(name: str) -> str:
+    if not _VARIABLE.match(name):
+        raise ValueError(f"{name[:60]!r} is not a name for an environment variable")
+    return name
 
 
 class WrittenSandbox(Record):
@@ -274,7 +272,7 @@ class WrittenSandbox(Record):
     """Which sandbox: `auto` picks the best one this machine can run."""
     expose: tuple[Exposed, ...] = ()
     """Places on the machine shown read-only, such as toolchains outside the system's own folders."""
-    env: Annotated[Mapping[str, str], AfterValidator(_variables)] = Field(default_factory=dict)
+    env: Mapping[Annotated[str, AfterValidator(_variable)], str] = Field(default_factory=dict)
     """Environment variables for setup and for every command; nothing is inherited."""
     memory: (
         Annotated[
@@ -292,21 +290,29 @@ class WrittenSandbox(Record):
 
 
 def parse_sandbox(node: Node, findings: Findings) -> SandboxSettings:
-    """The sandbox section; a plain path under `expose` stands for itself as source."""
+    """The sandbox section."""
     fields = entries(node, "sandbox", findings)
     if fields is None:
         return SandboxSettings()
-    fields = dict(fields)
+    before = len(findings.problems)
+    exposed: list[Exposed | None] = []
     if "expose" in fields and isinstance(fields["expose"].value, list):
-        fields["expose"] = _expose(fields["expose"])
+        exposed = [
+            _exposed(item, f"sandbox.expose[{index}]", findings)
+            for index, item in enumerate(fields["expose"].value)
+        ]
+        fields = {**fields, "expose": Node([], node.line, node.column)}
     written = check(WrittenSandbox, node, "sandbox", findings, fields=fields)
-    if written is None:
+    if written is None or len(findings.problems) > before:
         return SandboxSettings()
+    if written.backend == "process":
+        findings.warn(fields["backend"], "sandbox.backend", "process isolates nothing from this machine")
     return SandboxSettings(
         backend=written.backend,
         expose=tuple(
             ExposedPath(source=shown.source, target=PurePosixPath(shown.target or shown.source))
-            for shown in written.expose
+            for shown in exposed
+            if shown is not None
         ),
         env=dict(written.env),
         memory_bytes=_bytes(written.memory) if written.memory is not None else None,
@@ -314,11 +320,8 @@ def parse_sandbox(node: Node, findings: Findings) -> SandboxSettings:
     )
 
 
-def _expose(node: Node) -> Node:
-    """The list with every plain path written out as a mapping."""
-    assert isinstance(node.value, list)
-    items = [
-        Node({"source": item}, item.line, item.column) if isinstance(item.value, str) else item
-        for item in node.value
-    ]
-    return Node(items, node.line, node.column)
+def _exposed(node: Node, where: str, findings: Findings) -> Exposed | None:
+    """One place to show; a plain path stands for a mapping that names only the source."""
+    if isinstance(node.value, str):
+        node = Node({"source": node}, node.line, node.column)
+    return check(Exposed, node, where, findings, needed_by="expose")
