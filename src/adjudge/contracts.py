@@ -12,8 +12,9 @@ from pathlib import PurePosixPath
 from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
-from adjudge.records.change import ChangeSet, FileChange
-from adjudge.records.evidence import AnyRequest, RequestFor
+from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
+from adjudge.records.evaluation import Evaluation
+from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
 from adjudge.records.sandbox import (
     ExecRequest,
     ExecResult,
@@ -24,18 +25,23 @@ from adjudge.records.sandbox import (
 )
 from adjudge.records.score import ScorerConfig, ScorerOutcome
 from adjudge.records.task import Task
+from adjudge.records.testreport import TestReport
 
 __all__ = [
     "BlobStore",
     "BlobWriter",
     "Collector",
     "Contents",
+    "EvaluationStore",
     "Evidence",
+    "GradedSubject",
     "OutputObserver",
     "Sandbox",
     "SandboxBackend",
     "Scorer",
     "Subject",
+    "TestReportFormat",
+    "WorkspaceEntry",
 ]
 
 Answer = TypeVar("Answer")
@@ -164,11 +170,34 @@ class Scorer(Protocol[Config_contra]):
         """Turn the evidence into a verdict. Raising makes the verdict ERROR, not the attempt's FAIL."""
 
 
+@dataclass(frozen=True, slots=True)
+class WorkspaceEntry:
+    """What lies at a path of the final workspace."""
+
+    type: EntryType
+    size_bytes: int | None = None
+    """Of a regular file."""
+    target: str | None = None
+    """Of a symlink, decoded as paths are."""
+
+
 class Contents(Protocol):
-    """The bytes on both sides of a change, wherever the two trees are kept.
+    """The bytes of both trees, wherever they are kept.
 
     A symlink's content is its target. Nothing but a regular file is ever opened, and no symlink followed.
     """
+
+    def look(self, path: str) -> WorkspaceEntry | None:
+        """What lies at a path of the final workspace, itself; None when nothing does.
+
+        A path that leads through anything but directories leads nowhere.
+        """
+
+    def hunks(self, change: FileChange) -> tuple[Hunk, ...] | None:
+        """Which lines of a file changed, litter and files left out of the diff included.
+
+        None when it has no lines to compare: binary, unreadable, or too large.
+        """
 
     def old(self, change: FileChange, *, max_bytes: int) -> bytes:
         """What lay at the change's path in the baseline, at most `max_bytes` of it; empty for an addition.
@@ -214,4 +243,43 @@ class Collector(Protocol):
         Raises:
             SubjectError: The attempt made it impossible; the scorers that need it FAIL with this reason.
             InfraError: We could not; retried once, then the scorers that need it are in ERROR.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class GradedSubject:
+    """A grading with what it was concluded from: enough to look at it again without the workspace."""
+
+    evaluation: Evaluation
+    task: Task
+    change_set: ChangeSet | None
+    """None when there was nothing to compare, such as after a patch that does not apply."""
+    evidence: tuple[tuple[EvidenceRequest, Record], ...] = ()
+    """What code that was run did."""
+
+
+class EvaluationStore(Protocol):
+    """Keeps evaluations."""
+
+    def save(self, graded: GradedSubject) -> object:
+        """Keep an evaluation, whole or not at all. Raises `StoreError` when it cannot be."""
+
+    def load(self, evaluation_id: str) -> Evaluation:
+        """An evaluation by its id. Raises `StoreError` when there is none."""
+
+
+class TestReportFormat(Protocol):
+    """Reads the reports of one kind of test runner. Constructed without arguments, stateless, pure."""
+
+    name: ClassVar[str]
+    """What a recipe writes after `format:`, and `TestReport.format`."""
+
+    def recognises(self, data: bytes, filename: str) -> bool:
+        """Whether `data` looks like this format, by its content before its name."""
+
+    def parse(self, data: bytes) -> TestReport:
+        """Read a whole report. Whatever the bytes, this returns a report or raises the one error below.
+
+        Raises:
+            ReportUnreadable: The bytes are not such a report, with the place where that shows.
         """

@@ -8,7 +8,8 @@
     │ └ BaselineNotFound      nothing to compare the workspace with
     ├ SubjectError          the attempt's: becomes evidence, never a crash
     │ ├ PatchUnreadable       a patch that is malformed or does not apply
-    │ └ WorkspaceUnreadable   a workspace that cannot be read as one
+    │ ├ WorkspaceUnreadable   a workspace that cannot be read as one
+    │ └ ReportUnreadable      a test report that is not what its format says
     ├ InfraError            ours: retried once, then the verdict is ERROR
     │ ├ SandboxError          a sandbox could not be started, entered or discarded
     │ │ └ SandboxUnavailable    this machine cannot run that backend at all
@@ -37,6 +38,7 @@ __all__ = [
     "PluginError",
     "PluginNotFound",
     "Problem",
+    "ReportUnreadable",
     "SandboxError",
     "SandboxUnavailable",
     "ScenarioInvalid",
@@ -116,6 +118,10 @@ class PatchUnreadable(SubjectError):
 
 class WorkspaceUnreadable(SubjectError):
     """A workspace cannot be read as one."""
+
+
+class ReportUnreadable(SubjectError):
+    """A test report cannot be read as one; the message says where it stops making sense."""
 
 
 class InfraError(AdjudgeError):

@@ -43,6 +43,12 @@ class Settings:
         """Where bytes that may be large are kept."""
         return self.state_dir / "blobs"
 
+    def sandbox_for(self, asked: str | None, scenario: str) -> str:
+        """Which sandbox holds: what the command line asks for, else what the scenario names, else ours."""
+        if asked:
+            return asked
+        return scenario if scenario != "auto" else self.sandbox
+
 
 def load_settings(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
     """Read the settings from the environment and the project file of a folder (the current one).

@@ -80,18 +80,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         error.show()
         return ExitCode.USAGE
     except BrokenPipeError:
-        # The reader went away (`adjudge … | head`): not an error of ours, and nothing is left to tell it.
+        # The reader went away (`adjudge … | head`) and nothing is left to tell it; but a verdict that was
+        # not delivered must not read as a pass.
         sys.stderr.close()
-        return ExitCode.PASSED
+        return ExitCode.UNGRADED
     except Exception as error:
         return _report(error)
     return result if isinstance(result, int) else ExitCode.PASSED
 
 
 def _report(error: Exception) -> int:
-    """Turn an error of ours into a message and an exit code; anything else is a bug and crashes."""
+    """Turn an error into a message and an exit code.
+
+    What is not an error of ours is a bug and shows its traceback; the exit code is still ours to choose,
+    because Python's own for a crash is 1, which would read as "graded and failed".
+    """
     errors = importlib.import_module("adjudge.errors")
     if not isinstance(error, errors.AdjudgeError):
-        raise error
+        sys.excepthook(type(error), error, error.__traceback__)
+        print("error: this is a bug in adjudge; nothing was graded", file=sys.stderr)
+        return ExitCode.UNGRADED
     print(f"error: {error}", file=sys.stderr)
     return ExitCode.USAGE if isinstance(error, errors.UsageError) else ExitCode.UNGRADED

@@ -18,7 +18,14 @@ class Entry(NamedTuple):
 
 
 COMMANDS: dict[str, Entry] = {
+    "init": Entry("adjudge.cli.init:init", "Write a scenario to start from."),
+    "validate": Entry("adjudge.cli.validate:validate", "Check scenarios and say everything that is wrong."),
+    "seed": Entry("adjudge.cli.seed:seed", "Make a workspace from a scenario and record its baseline."),
+    "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
-    "doctor": Entry("adjudge.cli.doctor:doctor", "Say what this machine can do and what to install."),
+    "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),
+    "schema": Entry("adjudge.cli.schema:schema", "Print the JSON Schema of scenario files."),
     "sandbox": Entry("adjudge.cli.sandbox:sandbox", "Run a command in a sandbox and see what it changed."),
+    "doctor": Entry("adjudge.cli.doctor:doctor", "Say what this machine can do and what to install."),
 }
+"""In the order people meet them."""

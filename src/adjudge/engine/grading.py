@@ -14,8 +14,10 @@ from adjudge.contracts import Collector, Subject
 from adjudge.engine.collect import RUNS_CODE, Piece, collect_at_once
 from adjudge.engine.collectors import Means, make_collector
 from adjudge.engine.plan import Plan, make_plan
-from adjudge.engine.score import score_planned
+from adjudge.engine.score import redacted, score_planned
 from adjudge.errors import AdjudgeError, InfraError, SubjectError
+from adjudge.formats.redaction import Redactor
+from adjudge.records.base import Record
 from adjudge.records.evidence import AnyRequest
 from adjudge.records.sandbox import SandboxReport
 from adjudge.records.score import Recipe, ScorerResult
@@ -71,6 +73,19 @@ class Grading:
         """What a reader should know beside the rows."""
         return tuple(piece.warning for piece in self._gathered.values() if piece.warning)
 
+    @property
+    def evidence(self) -> tuple[tuple[AnyRequest, Record], ...]:
+        """What code that was run did: all that cannot be worked out again from the workspace."""
+        found = ((request, self._gathered[digest].answer) for digest, request in self._pending)
+        return tuple((request, answer) for request, answer in found if answer is not None)
+
+    @property
+    def redactor(self) -> Redactor:
+        """Takes out what was found to be secret: a scorer that prints it would otherwise publish it."""
+        return Redactor(
+            secret for collector in self._collectors.values() for secret in getattr(collector, "secrets", ())
+        )
+
     def begin(self, subject: Subject | SubjectError | InfraError) -> None:
         """Plan, and collect all that can be had at once.
 
@@ -112,7 +127,17 @@ class Grading:
         """Score every line of the recipe, in its order."""
         plan = self._plan
         assert plan is not None
-        return tuple(score_planned(planned, plan.requests, self._gathered) for planned in plan.scorers)
+        results = [score_planned(planned, plan.requests, self._gathered) for planned in plan.scorers]
+        hide = self.redactor
+        return tuple(redacted(result, hide) for result in results) if hide else tuple(results)
+
+    def void(self, error: SubjectError | InfraError) -> tuple[ScorerResult, ...]:
+        """Score again as if nothing could have been collected: what was no longer holds."""
+        assert self._plan is not None
+        self._gathered = {
+            digest: Piece(None, error, piece.duration_s) for digest, piece in self._gathered.items()
+        }
+        return self.conclude()
 
     def _collector(self, kind: str) -> Collector | AdjudgeError:
         """The collector for a kind, or why there is none on this machine."""

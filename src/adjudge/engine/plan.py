@@ -110,6 +110,7 @@ def make_plan(recipe: Recipe) -> Plan:
         try:
             ready = _ready(spec)
         except UsageError:
+            Plan(tuple(planned), {}).close()
             raise
         except Exception as error:
             problem = blame(spec.type, "unknown", "cannot be made ready", error)

@@ -22,6 +22,7 @@ _MAX_BINARY_BYTES = 256 * 1024 * 1024
 _HUNK = re.compile(rb"^@@ -(\d{1,9})(?:,(\d{1,9}))? \+(\d{1,9})(?:,(\d{1,9}))? @@")
 _MODES = {b"100644": 0o100644, b"100755": 0o100755, b"100664": 0o100644, b"120000": 0o120000}
 _NOWHERE = b"/dev/null"
+_COMMIT = re.compile(rb"^(?:From|commit) [0-9a-f]{40,64}\b")
 _EPOCH = re.compile(rb"\t(?:1970-01-01 00:00:00|1969-12-31 \d\d:\d\d:\d\d)")
 
 
@@ -66,6 +67,8 @@ class FilePatch:
 
     line: int
     """Where its section starts in the patch, for messages."""
+    commit: int = 0
+    """Which commit of a series it belongs to: within one, renames and copies read the files as they were."""
     old_path: str | None = None
     """None when it creates the file."""
     new_path: str | None = None
@@ -120,12 +123,18 @@ class _Reader:
 
     def read(self) -> list[FilePatch]:
         files: list[FilePatch] = []
+        commit = 0
         while self._at < self._end:
             line = self._lines[self._at]
-            if line.startswith(b"diff --git "):
+            if _COMMIT.match(line):
+                commit += 1
+                self._at += 1
+            elif line.startswith(b"diff --git "):
                 files.append(self._git_section())
+                files[-1].commit = commit
             elif self._starts_plain_section():
                 files.append(self._plain_section())
+                files[-1].commit = commit
             elif _HUNK.match(line):
                 raise self._wrong("a hunk without a file header before it")
             else:

@@ -1,13 +1,14 @@
 """What a patch does to a tree. Pure: it is given a way to look at the old tree and returns the new entries.
 
 Nothing is fuzzy: every line a patch expects must be there, though it may have moved. Renames and copies read
-the tree as it was, so two files may trade names; a later section for the same path builds on an earlier one,
-so a series of commits in one file works too.
+the tree as it was before their commit, so two files may trade names; each commit of a series builds on the
+one before it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -51,25 +52,37 @@ class _Application:
         self._patches = patches
         self._look = look
         self._now: dict[str, TreeFile | None] = {}
-        self._targets: set[str] = set()
-        self._leaving = {
-            patch.old_path
-            for patch in patches
-            if patch.old_path is not None and (patch.new_path is None or patch.renames)
-        }
+        self._before: dict[str, TreeFile | None] = {}
+        self._made: set[str] = set()
+        self._leaving: set[str] = set()
         self._budget = _MAX_COMPARED_LINES
         self._written = 0
 
     def run(self) -> Mapping[str, TreeFile | None]:
-        for patch in self._patches:
-            self._apply(patch)
+        for _, commit in itertools.groupby(self._patches, key=lambda patch: patch.commit):
+            self._apply_commit(list(commit))
         for path in self._now:
             if self._now[path] is not None:
                 self._check_parents(path)
         return self._now
 
+    def _apply_commit(self, patches: Sequence[FilePatch]) -> None:
+        self._before = dict(self._now)
+        self._made = set()
+        self._leaving = {
+            patch.old_path
+            for patch in patches
+            if patch.old_path is not None and (patch.new_path is None or patch.renames)
+        }
+        for patch in patches:
+            self._apply(patch)
+
     def _current(self, path: str) -> TreeFile | None:
         return self._now[path] if path in self._now else self._look(path)
+
+    def _original(self, path: str) -> TreeFile | None:
+        """What was at a path before the commit at hand."""
+        return self._before[path] if path in self._before else self._look(path)
 
     def _apply(self, patch: FilePatch) -> None:
         if patch.maybe_new and patch.new_path is not None and self._current(patch.new_path) is None:
@@ -86,24 +99,18 @@ class _Application:
             return
         mode = patch.new_mode or (old.mode if old is not None else 0o100644)
         self._make_room(patch)
-        if patch.renames and patch.old_path is not None and patch.old_path not in self._replaced(patch):
+        # A name that already holds something new was traded: the rename away from it concerns the old.
+        if patch.renames and patch.old_path is not None and patch.old_path not in self._made:
             self._now[patch.old_path] = None
         self._now[patch.new_path] = TreeFile(mode, content)
-        if patch.old_path != patch.new_path:
-            self._targets.add(patch.new_path)
-
-    def _replaced(self, patch: FilePatch) -> set[str]:
-        """Names that already hold something new, which a rename away from the old thing leaves alone."""
-        return {path for path in self._targets if self._look(path) is not None}
+        self._made.add(patch.new_path)
 
     def _source(self, patch: FilePatch) -> TreeFile | None:
         """What the patch starts from; None for a new file."""
         path = patch.old_path
         if path is None:
             return None
-        original = self._look(path)
-        swapped = (patch.renames or patch.copies) and path in self._targets and original is not None
-        found = original if swapped else self._current(path)
+        found = self._original(path) if patch.renames or patch.copies else self._current(path)
         if found is None:
             raise PatchUnreadable(f"{render_path(path)}: no such file in the baseline")
         if found.mode == FOLDER:
@@ -121,7 +128,7 @@ class _Application:
         if path == patch.old_path:
             return
         there = self._current(path)
-        if there is None or (path in self._leaving and path not in self._targets):
+        if there is None or (path in self._leaving and path not in self._made):
             return
         if there.mode == FOLDER and self._emptied(path):
             return

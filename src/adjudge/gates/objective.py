@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from adjudge.errors import InfraError, SubjectError
 from adjudge.records.evaluation import Integrity, ObjectiveGateResult
 from adjudge.records.score import ScorerResult, Verdict
 from adjudge.rollup.combined import mean_score, reaches
@@ -20,6 +21,7 @@ def objective_gate(
     score: float | None,
     pass_threshold: float | None,
     integrity: Integrity,
+    fault: SubjectError | InfraError | None = None,
 ) -> ObjectiveGateResult:
     """Conclude from the scorers; advisory failures are shown in their rows and fail nothing here.
 
@@ -28,8 +30,15 @@ def objective_gate(
         score: The combined score.
         pass_threshold: What the score must reach, when the recipe sets it.
         integrity: Whether the attempt was caught tampering.
+        fault: Why there was nothing to look at, whatever the rows say: the attempt's own (a patch that does
+            not apply) is FAIL, ours (the workspace changed under us) is ERROR.
     """
-    verdict, reason = _conclude(results, score, pass_threshold, integrity)
+    if isinstance(fault, SubjectError):
+        verdict, reason = Verdict.FAIL, fault.message
+    elif fault is not None:
+        verdict, reason = Verdict.ERROR, fault.message
+    else:
+        verdict, reason = _conclude(results, score, pass_threshold, integrity)
     return ObjectiveGateResult(verdict=verdict, reason=reason, mean_score=mean_score(results))
 
 

@@ -70,6 +70,9 @@ class WorkspaceTree(Record):
     layers: tuple[Path, ...] = Field(min_length=1)
     xattr_prefix: str = "trusted.overlay."
     """Where the upper layers keep their marks: `trusted.overlay.` as root, `user.overlay.` otherwise."""
+    single_owner: bool = False
+    """Whether all entries of each layer are known to belong to the owner of that layer's root. When not
+    known, whoever makes a sandbox of the tree has to walk it."""
 
     @property
     def base(self) -> Path:

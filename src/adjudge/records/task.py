@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import PurePosixPath
+from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from adjudge.records.base import Digest, Record
 from adjudge.records.paths import RelativePath
@@ -36,16 +38,26 @@ class SourceKind(StrEnum):
     EMPTY = "empty"
 
 
+def _check_ref(ref: str) -> str:
+    if not ref or ref.startswith("-") or _NOT_IN_REFS.search(ref):
+        raise ValueError(f"{ref!r} is not a branch, a tag or a commit id")
+    return ref
+
+
+_NOT_IN_REFS = re.compile(r"[\s\x00-\x1f\x7f:?*~^\\\[]")
+GitRef = Annotated[str, AfterValidator(_check_ref), WithJsonSchema({"type": "string", "minLength": 1})]
+
+
 class WorkspaceSource(Record):
     """The workspace seed of a scenario. Which fields go with which source: `formats.tasks.sections`."""
 
     source: SourceKind
     """`git`: a repository at a ref. `archive`: a tar or zip file. `directory`: a folder. `empty`: nothing."""
-    url: str | None = Field(default=None, min_length=1)
+    url: str | None = None
     """git: the address of a repository, over https, ssh, http or git."""
     path: RelativePath | None = None
     """The repository, archive or folder, relative to the scenario's folder and inside it."""
-    ref: str | None = Field(default=None, pattern=r"^[^-\s\x00-\x1f:?*~^\\\[][^\s\x00-\x1f:?*~^\\\[]*$")
+    ref: GitRef | None = None
     """git: the branch, tag or commit to seed from; HEAD when left out."""
     subdir: RelativePath | None = None
     """Only this folder of the source becomes the workspace."""
@@ -54,7 +66,7 @@ class WorkspaceSource(Record):
 class Setup(Record):
     """A command run once in the sandbox at seed time; what it leaves in the workspace is the baseline."""
 
-    command: str = Field(min_length=1)
+    command: str = Field(pattern=r"\S")
     """Read by /bin/sh, in the workspace."""
     network: bool = False
     """Whether the command may reach the network (never the machine's own loopback)."""

@@ -55,8 +55,8 @@ def _header(evaluation: Evaluation, width: int, paint: Paint) -> list[str]:
     lines += _labelled("task", f"{evaluation.task.name}  {_short(evaluation.task.digest)}", width)
     baseline = evaluation.provenance.baseline
     if baseline is not None:
-        trust = "" if baseline.trusted else "  (unverified: read from the workspace's own git)"
-        lines += _labelled("baseline", f"{baseline.description}{trust}", width)
+        trust = "" if baseline.trusted else "unverified: "
+        lines += _labelled("baseline", f"{trust}{baseline.description}", width)
     for name, gate in (("objective", overall), ("judge", gates.judge), ("run", gates.run)):
         first, *rest = _wrapped(gate.reason, width - 18)
         lines.append(f"{name:<10}{paint(f'{gate.verdict.value:<6}', gate.verdict)}  {first}")
@@ -125,7 +125,9 @@ def _finding(finding: Finding, width: int) -> list[str]:
     where = "" if finding.path is None else plain(render_path(finding.path))
     if where and finding.line is not None:
         where += f":{finding.line}"
-    text = f"{where}: {finding.message}" if where else finding.message
+    text = finding.message
+    if where and not plain(text).startswith(where):
+        text = f"{where}: {text}"
     wrapped = _wrapped(f"{text} [{finding.rule}]", width - 4)
     return [f"  {'- ' if number == 0 else '  '}{line}" for number, line in enumerate(wrapped)]
 

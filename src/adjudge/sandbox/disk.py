@@ -71,6 +71,12 @@ class DiskMeter:
         self._used = used
         return used
 
+    def rebase(self) -> None:
+        """Charge what comes from now on only."""
+        self._already += self._used
+        self._used = 0
+        self._free_at_start = self._free()
+
     def _free(self) -> int:
         free: dict[int, int] = {}
         for directory in self._directories:

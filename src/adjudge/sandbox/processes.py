@@ -1,4 +1,7 @@
-"""Reading process trees from /proc; shared by every backend. Nothing here ends a process."""
+"""Reading process trees from /proc; shared by every backend. Nothing here ends a process.
+
+Standard library only: the launcher uses it too.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,9 @@ __all__ = [
     "ProportionalMemory",
     "TreeSample",
     "UnlinkedFiles",
+    "children",
     "descendants",
+    "parent",
     "proportional_memory",
     "sample",
     "start_time",
@@ -34,6 +39,21 @@ class TreeSample(NamedTuple):
     pids: tuple[int, ...]
 
 
+def children(pid: int) -> list[int]:
+    """The processes right below one."""
+    found: list[int] = []
+    try:
+        threads = os.listdir(f"/proc/{pid}/task")
+    except OSError:
+        return found
+    for thread in threads:
+        text = _read(f"/proc/{pid}/task/{thread}/children")
+        if text is None and not _HAS_CHILDREN:
+            return _all_children().get(pid, [])
+        found.extend(int(child) for child in (text or b"").split())
+    return found
+
+
 def descendants(root: int) -> list[int]:
     """`root` and every process below it.
 
@@ -41,31 +61,31 @@ def descendants(root: int) -> list[int]:
     is handed up to that process.
     """
     found = [root]
-    for pid in found:
-        try:
-            threads = os.listdir(f"/proc/{pid}/task")
-        except OSError:
-            continue
-        for thread in threads:
-            children = _read(f"/proc/{pid}/task/{thread}/children")
-            if children is None and not _HAS_CHILDREN:
-                return _descendants_by_scan(root)
-            found.extend(int(child) for child in (children or b"").split())
+    if _HAS_CHILDREN:
+        for pid in found:
+            found.extend(children(pid))
+    else:
+        below = _all_children()
+        for pid in found:
+            found.extend(below.get(pid, ()))
     return found
 
 
-def _descendants_by_scan(root: int) -> list[int]:
-    """The same for kernels without CONFIG_PROC_CHILDREN, at the price of reading every process."""
+def _all_children() -> dict[int, list[int]]:
+    """For kernels without CONFIG_PROC_CHILDREN, at the price of reading every process."""
     below: dict[int, list[int]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
-            fields = _stat_fields(int(name))
-            if fields is not None:
-                below.setdefault(int(fields[1]), []).append(int(name))
-    found = [root]
-    for pid in found:
-        found.extend(below.get(pid, ()))
-    return found
+            above = parent(int(name))
+            if above is not None:
+                below.setdefault(above, []).append(int(name))
+    return below
+
+
+def parent(pid: int) -> int | None:
+    """The pid of a process's parent; None when the process is gone."""
+    fields = _stat_fields(pid)
+    return None if fields is None else int(fields[1])
 
 
 def sample(pids: Iterable[int]) -> TreeSample:

@@ -74,6 +74,7 @@ class Watcher:
         self._shmem_seen = -1
         self._memory_files_due = 0.0
         self._stopped = threading.Event()
+        self._telling = threading.Lock()
         self._thread = threading.Thread(target=self._watch, name="adjudge-watcher", daemon=True)
         self.peaks = Peaks()
         self.breach: Breach | None = None
@@ -83,10 +84,12 @@ class Watcher:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop watching; returns when no further call can come from the watcher."""
-        self._stopped.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        """Stop watching: after this `end` is not called any more.
+
+        Does not wait for a sample under way, since a walk over a large tree may take long.
+        """
+        with self._telling:
+            self._stopped.set()
 
     def _watch(self) -> None:
         period = _EARLY_S
@@ -94,8 +97,10 @@ class Watcher:
             period = min(_PERIOD_S, period * 2)
             breach = self.look()
             if breach is not None:
-                self.breach = breach
-                self._end(breach)
+                with self._telling:
+                    if not self._stopped.is_set():
+                        self.breach = breach
+                        self._end(breach)
                 return
 
     def look(self) -> Breach | None:
@@ -108,6 +113,10 @@ class Watcher:
             breach = self._look_at_processes(self._pids())
             if breach is not None:
                 return breach
+        return self.look_at_disk()
+
+    def look_at_disk(self) -> Breach | None:
+        """Measure the disk, as far as there is reason to, and say whether its limit is breached."""
         if self._disk is None:
             return None
         used = self._disk.used(self._pids)

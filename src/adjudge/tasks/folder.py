@@ -27,6 +27,8 @@ class Folder:
     def __call__(self, path: str) -> None:
         """Note a file or folder the recipe refers to."""
         mode = self.resolve(path).stat().st_mode
+        if path == ".":
+            raise ValueError("'.' is the whole scenario; name a file or folder in it")
         if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
             raise ValueError(f"{path!r} is neither a file nor a folder")
         if path not in self.files:

@@ -13,7 +13,7 @@ from adjudge.formats.tasks.scenario import parse_scenario
 from adjudge.records.task import Scenario
 from adjudge.tasks.folder import Folder
 
-__all__ = ["SCENARIO_FILE", "LoadedScenario", "find_scenario", "load_scenario"]
+__all__ = ["SCENARIO_FILE", "LoadedScenario", "find_scenario", "label", "load_scenario"]
 
 SCENARIO_FILE = "adjudge.yaml"
 
@@ -59,7 +59,7 @@ def load_scenario(path: Path) -> LoadedScenario:
     data = _read(file)
     folder = Folder(file.parent)
     default = file.stem if file.name != SCENARIO_FILE else Path(os.path.realpath(file.parent)).name
-    parsed = parse_scenario(data, file=str(file), default_name=_label(default), folder=folder)
+    parsed = parse_scenario(data, file=str(file), default_name=label(default), folder=folder)
     scenario = parsed.or_raise()
     return LoadedScenario(scenario, file, file.parent, tuple(sorted(folder.files)), parsed.warnings)
 
@@ -84,7 +84,7 @@ def _read(file: Path) -> bytes:
         raise UsageError(f"{file} cannot be read: {error.strerror}") from error
 
 
-def _label(name: str) -> str:
+def label(name: str) -> str:
     """A folder's or file's name as a scenario's: printable, one line, not too long."""
     shown = "".join(char if char.isprintable() else "?" for char in name)
     return shown[:100].strip() or "scenario"

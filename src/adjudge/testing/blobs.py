@@ -6,11 +6,10 @@ import io
 from typing import BinaryIO
 
 from adjudge.errors import StoreError
-from adjudge.records.base import BlobRef, digest_bytes
+from adjudge.formats.blobs import BlobDescriber
+from adjudge.records.base import BlobRef
 
 __all__ = ["MemoryBlobs"]
-
-_END_BYTES = 4096
 
 
 class MemoryBlobs:
@@ -36,25 +35,17 @@ class MemoryBlob:
     def __init__(self, kept: dict[str, bytes]) -> None:
         self._kept = kept
         self._data = bytearray()
+        self._describer = BlobDescriber()
 
     def write(self, data: bytes) -> None:
         """Append `data`."""
         self._data += data
+        self._describer.update(data)
 
     def commit(self, *, size_bytes: int | None = None) -> BlobRef:
         """Keep the bytes under their digest."""
-        data = bytes(self._data)
-        digest = digest_bytes(data)
-        self._kept[digest] = data
-        total = len(data) if size_bytes is None else size_bytes
-        return BlobRef(
-            digest=digest,
-            size_bytes=total,
-            head=data[:_END_BYTES].decode("utf-8", "replace"),
-            tail=data[_END_BYTES:][-_END_BYTES:].decode("utf-8", "replace"),
-            truncated=total > len(data),
-            stored=True,
-        )
+        self._kept[self._describer.digest] = bytes(self._data)
+        return self._describer.describe(size_bytes=size_bytes, stored=True)
 
     def abort(self) -> None:
         """Forget the bytes."""

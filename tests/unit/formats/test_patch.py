@@ -82,7 +82,8 @@ def test_added_deleted_and_renamed_files() -> None:
         "diff --git a/new.sh b/new.sh\nnew file mode 100755\nindex 0..1\n--- /dev/null\n+++ b/new.sh\n"
         "@@ -0,0 +1 @@\n+echo\n"
         "diff --git a/empty b/empty\nnew file mode 100644\nindex 0..0\n"
-        "diff --git a/b.txt b/b.txt\ndeleted file mode 100644\n--- a/b.txt\n+++ /dev/null\n@@ -1 +0,0 @@\n-other\n"
+        "diff --git a/b.txt b/b.txt\ndeleted file mode 100644\n--- a/b.txt\n+++ /dev/null\n"
+        "@@ -1 +0,0 @@\n-other\n"
         "diff --git a/deep/c.txt b/d.txt\nsimilarity index 100%\nrename from deep/c.txt\nrename to d.txt\n"
         "diff --git a/x y.txt b/x y.txt\nold mode 100644\nnew mode 100755\n"
         "diff --git a/ln b/ln\nnew file mode 120000\n--- /dev/null\n+++ b/ln\n@@ -0,0 +1 @@\n+a.txt\n"
@@ -113,7 +114,8 @@ def test_a_series_of_commits_builds_on_itself() -> None:
     first = f"diff --git a/a.txt b/a.txt\n--- a/a.txt\n+++ b/a.txt\n{CHANGE}"
     second = "diff --git a/a.txt b/z.txt\nrename from a.txt\nrename to z.txt\n"
     third = "diff --git a/z.txt b/z.txt\n--- a/z.txt\n+++ b/z.txt\n@@ -1,2 +1,2 @@\n-one\n+ONE\n TWO\n"
-    assert applied(first + second + third) == {
+    boundary = f"From {'a' * 40} Mon Sep 17 00:00:00 2001\nSubject: next\n\n"
+    assert applied(boundary.join(["", first, second, third])) == {
         "a.txt": None,
         "z.txt": TreeFile(0o100644, b"ONE\nTWO\nthree\n"),
     }

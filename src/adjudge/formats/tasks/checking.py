@@ -15,7 +15,7 @@ from pydantic import BaseModel, ValidationError
 
 from adjudge.errors import Problem
 from adjudge.formats.tasks.document import Node
-from adjudge.formats.tasks.messages import describe, explain, unknown_key
+from adjudge.formats.tasks.messages import describe, explain, nearest, unknown_key
 
 __all__ = ["Findings", "check", "entries", "known_keys"]
 
@@ -94,8 +94,11 @@ def check(
     try:
         checked = model.model_validate_json(json.dumps(plain), strict=True, context=context)
     except ValidationError as error:
+        meant = {nearest(key, [*also_known, *keys]) for key in unknown[:_MAX_UNKNOWN]}
         for found in error.errors(include_url=False):
-            _note(found, node, fields, where, findings, needed_by)
+            # A misspelt key says it already: the field is not missing but called something else.
+            if found["type"] != "missing" or len(found["loc"]) > 1 or found["loc"][0] not in meant:
+                _note(found, node, fields, where, findings, needed_by)
         return None
     return checked if len(findings.problems) == before else None
 
@@ -116,6 +119,10 @@ def _note(
             here, where = here.value[part], f"{where}.{part}" if where else part
         elif isinstance(part, int) and isinstance(here.value, list) and part < len(here.value):
             here, where = here.value[part], f"{where}[{part}]"
+    listed = len(here.value) if isinstance(here.value, list) else 0
+    if error["type"] == "too_short" and listed >= error["ctx"]["min_length"]:
+        # pydantic counts the items that are right; those that are wrong have a problem of their own.
+        return
     if error["type"] == "missing":
         where = f"{where}.{error['loc'][-1]}" if where else str(error["loc"][-1])
         findings.problem(here, where, f"missing; {needed_by} needs it" if needed_by else "missing")

@@ -6,12 +6,11 @@ file: text, whole number, list, mapping. None of pydantic's own phrases reaches 
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-__all__ = ["SENTENCES", "describe", "did_you_mean", "explain", "unknown_key"]
+__all__ = ["SENTENCES", "describe", "did_you_mean", "explain", "nearest", "unknown_key"]
 
 _SHOWN = 60
 """How much of a value is repeated in a message."""
@@ -36,15 +35,24 @@ def describe(value: Any) -> str:
     return "something else"
 
 
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """The known name that a misspelt one most likely means."""
+    if len(name) > _SHOWN:
+        return None
+    # Imported here: 5 ms that only a misspelt name should pay.
+    from difflib import get_close_matches  # noqa: PLC0415
+
+    known = list(known)
+    near = get_close_matches(name, known, n=1) or get_close_matches(name.lower(), known, n=1)
+    return near[0] if near else None
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """The nearest known name as a question, or the known names when none is near."""
     known = list(known)
-    if len(name) <= _SHOWN:
-        near = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(
-            name.lower(), known, n=1
-        )
-        if near:
-            return f"did you mean {near[0]!r}?"
+    near = nearest(name, known)
+    if near is not None:
+        return f"did you mean {near!r}?"
     return f"known: {', '.join(known)}" if known else "none is known"
 
 
@@ -64,7 +72,9 @@ def explain(error: Mapping[str, Any]) -> str:
 
 
 def _number(value: Any) -> str:
-    """A number without a needless `.0`."""
+    """A number without a needless `.0`; anything else that could be compared, by its name."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        return describe(value)
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value).replace("nan", ".nan").replace("inf", ".inf")
@@ -87,13 +97,10 @@ def _boolean(value: Any, _: Mapping[str, Any]) -> str:
 def _choice(value: Any, context: Mapping[str, Any]) -> str:
     choices = re.findall(r"'([^']*)'", str(context.get("expected", ""))) or [str(context.get("expected", ""))]
     if isinstance(value, str):
-        return f"{value[:_SHOWN]!r} is not one of {', '.join(choices)}{_near(value, choices)}"
+        near = nearest(value, choices)
+        question = f"; did you mean {near!r}?" if near else ""
+        return f"{value[:_SHOWN]!r} is not one of {', '.join(choices)}{question}"
     return f"one of {', '.join(choices)} expected, found {describe(value)}"
-
-
-def _near(name: str, choices: list[str]) -> str:
-    near = difflib.get_close_matches(name[:_SHOWN].lower(), choices, n=1)
-    return f"; did you mean {near[0]!r}?" if near else ""
 
 
 def _bound(word: str, key: str) -> Callable[[Any, Mapping[str, Any]], str]:
@@ -114,6 +121,12 @@ def _long(what: str) -> Callable[[Any, Mapping[str, Any]], str]:
         return f"has more than {most} {what if most != 1 else what.removesuffix('s')}"
 
     return sentence
+
+
+def _pattern(value: Any, context: Mapping[str, Any]) -> str:
+    if context.get("pattern") == r"\S":
+        return "must not be empty"
+    return f"{describe(value)} does not match the pattern {context.get('pattern')}"
 
 
 def _raised(_: Any, context: Mapping[str, Any]) -> str:
@@ -177,7 +190,7 @@ SENTENCES: Mapping[str, Callable[[Any, Mapping[str, Any]], str]] = {
     "string_unicode": _says("text that is not valid Unicode"),
     "string_too_short": _short("characters"),
     "string_too_long": _long("characters"),
-    "string_pattern_mismatch": _with("{value} does not match the pattern {pattern}"),
+    "string_pattern_mismatch": _pattern,
     "string_not_ascii": _with("{value} has characters outside ASCII"),
     "bytes_type": _text,
     "bytes_too_short": _short("bytes"),

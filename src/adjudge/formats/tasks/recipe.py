@@ -17,7 +17,7 @@ from adjudge import catalog
 from adjudge.errors import PluginError, PluginNotFound, boundary
 from adjudge.formats.tasks.checking import Findings, check, entries, known_keys
 from adjudge.formats.tasks.document import Node
-from adjudge.formats.tasks.messages import describe, did_you_mean
+from adjudge.formats.tasks.messages import describe, did_you_mean, nearest, unknown_key
 from adjudge.formats.tasks.sections import Expect, Header, Label, ScenarioFolder
 from adjudge.records.base import Record
 from adjudge.records.score import Recipe, ScorerConfig, ScorerSpec
@@ -112,7 +112,8 @@ def parse_recipe(
         expect = check(Expect, top["expect"], "expect", findings) if "expect" in top else Expect()
         threshold = expect.pass_threshold if expect is not None else None
     lines = _lines(top[dialect], dialect, findings, folder)
-    names = _names(lines, findings)
+    _refuse_same_names(top[dialect], dialect, findings)
+    names = _names(lines)
     specs = [_spec(line, name, strict, findings) for line, name in zip(lines, names, strict=True)]
     _refuse_repeats(lines, findings)
     complete = len(findings.problems) == before
@@ -121,8 +122,8 @@ def parse_recipe(
         findings.problem(
             top[at],
             at,
-            f"a threshold of {threshold:g} needs a scorer that counts: one that is no gate, has a positive "
-            "weight and " + ("is required or has its weight written" if strict else "is no mere note"),
+            f"a threshold of {threshold:g} needs a scorer that counts: no gate, with a positive weight"
+            + (", and required or with its weight written" if strict else ""),
         )
     if len(findings.problems) > before or header is None:
         return None
@@ -159,7 +160,12 @@ def _line(node: Node, where: str, findings: Findings, folder: ScenarioFolder) ->
         return None
     flag_names = known_keys(Flags)
     flag_fields = {key: value for key, value in fields.items() if key in flag_names}
-    flags = check(Flags, node, where, findings, fields=flag_fields, needed_by="every scorer")
+    flags = None
+    meant = [key for key in fields if key not in flag_names and nearest(key, flag_names) == "type"]
+    if "type" not in fields and meant:
+        findings.problem(fields[meant[0]], where, unknown_key(meant[0], flag_names))
+    else:
+        flags = check(Flags, node, where, findings, fields=flag_fields, needed_by="every scorer")
     kind = fields["type"].value if "type" in fields else None
     if not isinstance(kind, str) or not kind:
         return None
@@ -176,7 +182,7 @@ def _line(node: Node, where: str, findings: Findings, folder: ScenarioFolder) ->
                 findings,
                 fields=own,
                 also_known=flag_names,
-                needed_by=f"a {kind} scorer",
+                needed_by=f"type {kind}",
                 context={"scenario_file": folder},
             )
     except PluginError as error:
@@ -185,9 +191,7 @@ def _line(node: Node, where: str, findings: Findings, folder: ScenarioFolder) ->
     if scorer.advisory_only:
         for flag in ("weight", "gate"):
             if flag in fields:
-                findings.problem(
-                    fields[flag], f"{where}.{flag}", f"{kind} takes no {flag}: it is never counted"
-                )
+                findings.problem(fields[flag], f"{where}.{flag}", f"{kind} takes no {flag}; it only advises")
     if flags is None or config is None:
         return None
     return _Line(node, where, flags, frozenset(fields), scorer, config)
@@ -210,19 +214,22 @@ def _broken(kind: str) -> str:
     )
 
 
-def _names(lines: Sequence[_Line], findings: Findings) -> list[str]:
-    """Every line's name: written ones first, then the type with the first free number for the rest."""
-    taken: dict[str, _Line] = {}
-    for line in lines:
-        name = line.flags.name
-        if name is None:
+def _refuse_same_names(node: Node, dialect: str, findings: Findings) -> None:
+    first: dict[str, str] = {}
+    for index, item in enumerate(node.value if isinstance(node.value, list) else ()):
+        name = item.value.get("name") if isinstance(item.value, dict) else None
+        if name is None or not isinstance(name.value, str):
             continue
-        if name in taken:
-            first = taken[name]
-            findings.problem(
-                _field(line, "name"), f"{line.where}.name", f"{name!r} is already the name of {first.where}"
-            )
-        taken.setdefault(name, line)
+        where = f"{dialect}[{index}]"
+        if name.value in first:
+            message = f"{name.value[:60]!r} is already the name of {first[name.value]}"
+            findings.problem(name, f"{where}.name", message)
+        first.setdefault(name.value, where)
+
+
+def _names(lines: Sequence[_Line]) -> list[str]:
+    """Every line's name: written ones first, then the type with the first free number for the rest."""
+    taken = {line.flags.name for line in lines}
     names: list[str] = []
     for line in lines:
         name = line.flags.name
@@ -231,7 +238,7 @@ def _names(lines: Sequence[_Line], findings: Findings) -> list[str]:
             candidate = line.flags.type if number == 1 else f"{line.flags.type}-{number}"
             if candidate not in taken:
                 name = candidate
-                taken[name] = line
+                taken.add(name)
             number += 1
         names.append(name)
     return names

@@ -127,17 +127,20 @@ def parse_instruction(node: Node, findings: Findings, folder: ScenarioFolder) ->
 
 def parse_workspace(node: Node, findings: Findings, folder: ScenarioFolder) -> WorkspaceSource | None:
     """Where the workspace comes from, with fields that do not go together refused."""
-    source = check(WorkspaceSource, node, "workspace", findings)
+    fields = entries(node, "workspace", findings)
+    if fields is None:
+        return None
+    before = len(findings.problems)
+    source = check(WorkspaceSource, node, "workspace", findings, needed_by="workspace")
+    kind = fields["source"].value if "source" in fields else None
+    if isinstance(kind, str) and kind in list(SourceKind):
+        for field, message in _misfits(SourceKind(kind), fields).items():
+            findings.problem(fields.get(field, node), f"workspace.{field}", message)
+    url = fields["url"].value if "url" in fields else None
+    if kind == SourceKind.GIT and isinstance(url, str) and (refused := _refused_address(url)):
+        findings.problem(fields["url"], "workspace.url", refused)
     if source is None:
         return None
-    fields = entries(node, "workspace", findings) or {}
-    before = len(findings.problems)
-    for field, message in _misfits(source).items():
-        findings.problem(fields.get(field, node), f"workspace.{field}", message)
-    if source.url is not None and source.source is SourceKind.GIT:
-        refused = _refused_address(source.url)
-        if refused:
-            findings.problem(fields["url"], "workspace.url", refused)
     if source.path is not None and len(findings.problems) == before:
         try:
             folder.source(source.path, source.source)
@@ -154,29 +157,28 @@ _TAKES = {
 }
 
 
-def _misfits(source: WorkspaceSource) -> Mapping[str, str]:
+def _misfits(kind: SourceKind, fields: Mapping[str, Node]) -> Mapping[str, str]:
     """Fields that a kind of source does not take, or lacks."""
-    kind = source.source
     found = {
         field: f"a workspace from '{kind}' takes no {field}"
         for field in ("url", "path", "ref", "subdir")
-        if getattr(source, field) is not None and field not in _TAKES[kind]
+        if field in fields and field not in _TAKES[kind]
     }
-    if kind is SourceKind.ARCHIVE and source.url is not None:
+    if kind is SourceKind.ARCHIVE and "url" in fields:
         found["url"] = "archives are not downloaded; give the path of one in the scenario's folder"
     if kind is SourceKind.GIT:
-        if source.url is not None and source.path is not None:
+        if "url" in fields and "path" in fields:
             found["path"] = "give url or path, not both"
-        elif source.url is None and source.path is None:
+        elif "url" not in fields and "path" not in fields:
             found["url"] = "missing; a workspace from 'git' needs url or path"
-    elif kind in (SourceKind.ARCHIVE, SourceKind.DIRECTORY) and source.path is None and not found:
+    elif "path" in _TAKES[kind] and "path" not in fields and not (kind is SourceKind.ARCHIVE and found):
         found["path"] = f"missing; a workspace from '{kind}' needs it"
     return found
 
 
 def _refused_address(url: str) -> str | None:
     """Why a repository's address cannot be used, if so."""
-    if url.startswith("-") or any(char.isspace() for char in url):
+    if not url or url.startswith("-") or any(char.isspace() for char in url):
         return f"{url!r} is not an address"
     try:
         parts = urlsplit(url)
@@ -248,21 +250,29 @@ def _bytes(text: str) -> int:
     return int(float(match[1]) * _UNITS[match[2]])
 
 
-def _variables(env: Mapping[str, str]) -> Mapping[str, str]:
-    for name in env:
-        if not _VARIABLE.match(name):
-            raise ValueError(f"{name!r} is not a name for an environment variable")
-    return env
+def _known_backend(name: str) -> str:
+    # Ours first: looking for others reads the metadata of every installed package.
+    if name != "auto" and name not in catalog.BUILTINS["sandboxes"]:
+        known = ["auto", *catalog.names("sandboxes")]
+        if name not in known:
+            raise ValueError(f"no sandbox is called {name[:60]!r}; {did_you_mean(name, known)}")
+    return name
+
+
+def _variable(name: str) -> str:
+    if not _VARIABLE.match(name):
+        raise ValueError(f"{name[:60]!r} is not a name for an environment variable")
+    return name
 
 
 class WrittenSandbox(Record):
     """What a scenario asks of the sandbox."""
 
-    backend: str = "auto"
+    backend: Annotated[str, AfterValidator(_known_backend)] = "auto"
     """Which sandbox: `auto` picks the best one this machine can run."""
     expose: tuple[Exposed, ...] = ()
     """Places on the machine shown read-only, such as toolchains outside the system's own folders."""
-    env: Annotated[Mapping[str, str], AfterValidator(_variables)] = Field(default_factory=dict)
+    env: Mapping[Annotated[str, AfterValidator(_variable)], str] = Field(default_factory=dict)
     """Environment variables for setup and for every command; nothing is inherited."""
     memory: (
         Annotated[
@@ -280,28 +290,29 @@ class WrittenSandbox(Record):
 
 
 def parse_sandbox(node: Node, findings: Findings) -> SandboxSettings:
-    """The sandbox section; a plain path under `expose` stands for itself as source."""
+    """The sandbox section."""
     fields = entries(node, "sandbox", findings)
     if fields is None:
         return SandboxSettings()
-    fields = dict(fields)
+    before = len(findings.problems)
+    exposed: list[Exposed | None] = []
     if "expose" in fields and isinstance(fields["expose"].value, list):
-        fields["expose"] = _expose(fields["expose"])
+        exposed = [
+            _exposed(item, f"sandbox.expose[{index}]", findings)
+            for index, item in enumerate(fields["expose"].value)
+        ]
+        fields = {**fields, "expose": Node([], node.line, node.column)}
     written = check(WrittenSandbox, node, "sandbox", findings, fields=fields)
-    if written is None:
+    if written is None or len(findings.problems) > before:
         return SandboxSettings()
-    if written.backend != "auto" and written.backend not in catalog.BUILTINS["sandboxes"]:
-        known = ["auto", *catalog.names("sandboxes")]
-        if written.backend not in known:
-            near = did_you_mean(written.backend, known)
-            findings.problem(
-                fields["backend"], "sandbox.backend", f"no sandbox is called {written.backend!r}; {near}"
-            )
+    if written.backend == "process":
+        findings.warn(fields["backend"], "sandbox.backend", "process isolates nothing from this machine")
     return SandboxSettings(
         backend=written.backend,
         expose=tuple(
             ExposedPath(source=shown.source, target=PurePosixPath(shown.target or shown.source))
-            for shown in written.expose
+            for shown in exposed
+            if shown is not None
         ),
         env=dict(written.env),
         memory_bytes=_bytes(written.memory) if written.memory is not None else None,
@@ -309,11 +320,8 @@ def parse_sandbox(node: Node, findings: Findings) -> SandboxSettings:
     )
 
 
-def _expose(node: Node) -> Node:
-    """The list with every plain path written out as a mapping."""
-    assert isinstance(node.value, list)
-    items = [
-        Node({"source": item}, item.line, item.column) if isinstance(item.value, str) else item
-        for item in node.value
-    ]
-    return Node(items, node.line, node.column)
+def _exposed(node: Node, where: str, findings: Findings) -> Exposed | None:
+    """One place to show; a plain path stands for a mapping that names only the source."""
+    if isinstance(node.value, str):
+        node = Node({"source": node}, node.line, node.column)
+    return check(Exposed, node, where, findings, needed_by="expose")

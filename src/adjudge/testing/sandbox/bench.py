@@ -128,10 +128,10 @@ class Bench:
 
     @contextlib.contextmanager
     def host_process(self) -> Iterator[HostProcess]:
-        """A process beside the supervisor, with the token in its arguments and the secret inside."""
+        """A process beside the supervisor, with `TOKEN-host` as its argument and the secret inside."""
         environment = {**os.environ, "CANARY_SECRET": self.secret}
         process = subprocess.Popen(
-            [sys.executable, "-I", "-S", "-c", _HOST_PROCESS, self.token],
+            [sys.executable, "-I", "-S", "-c", _HOST_PROCESS, f"{self.token}-host"],
             env=environment,
             stdout=subprocess.PIPE,
             start_new_session=True,

@@ -126,7 +126,9 @@ async def files_can_be_read_back(bench: Bench) -> None:
 async def closed_files_can_be_read_back(bench: Bench) -> None:
     """`read_file` reads a file without permission bits in a directory without permission bits."""
     async with bench.sandbox() as sandbox:
-        await bench.succeed(sandbox, "mkdir -p shut/in && echo x > shut/in/file && chmod -R 0 shut")
+        await bench.succeed(
+            sandbox, "mkdir -p shut/in && echo x > shut/in/file && chmod 0 shut/in/file shut/in shut"
+        )
         assert await sandbox.read_file(WORKSPACE / "shut/in/file", max_bytes=100) == b"x\n"
 
 

@@ -174,10 +174,11 @@ time.sleep(30)
 async def deleted_files_count_while_they_are_open(bench: Bench) -> None:
     """A file that was deleted but is still open counts like any other."""
     bomb = """
-file = open("f", "wb", 0)
-os.unlink("f")
-for _ in range(400):
-    file.write(b"x" * (1 << 20))
+held = []
+for _ in range(12):  # each below what a limit on the size of one file would stop
+    held.append(open("f", "wb", 0))
+    os.unlink("f")
+    held[-1].write(b"x" * (32 << 20))
 time.sleep(30)
 """
     async with bench.sandbox() as sandbox:

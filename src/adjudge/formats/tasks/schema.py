@@ -1,0 +1,182 @@
+"""The JSON Schema of scenario files (draft 2020-12), for editors that complete and check while one writes.
+
+Made from the same records that validate a scenario and from every installed scorer type. What a schema cannot
+say (unique names, files that must exist, a threshold that nothing counts towards) stays with the loader.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import BaseModel
+
+from adjudge import catalog
+from adjudge.formats.tasks.recipe import MAX_SCORERS, Flags, load_scorer
+from adjudge.formats.tasks.scorerdocs import describe_scorer, one_paragraph
+from adjudge.formats.tasks.sections import Expect, Exposed, Header, InstructionFile, WrittenSandbox
+from adjudge.records.task import RunLimits, Setup, SourceKind, WorkspaceSource
+
+__all__ = ["scenario_schema"]
+
+Schema = dict[str, Any]
+
+
+def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
+    """The schema, with the given scorer types or every installed one.
+
+    Raises:
+        PluginError: An extension is broken; the message names its distribution.
+    """
+    names = list(catalog.names("scorers") if scorers is None else scorers)
+    defs: Schema = {"scorer": _any_scorer(names)}
+    for name in names:
+        defs[f"scorer.{name}"] = _scorer(name, defs)
+    header = _model(Header, defs, "header", nullable=False)["properties"]
+    lines = {"type": "array", "items": {"$ref": "#/$defs/scorer"}, "minItems": 1, "maxItems": MAX_SCORERS}
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "adjudge scenario",
+        "description": "What an agent is asked to do, on what, and how its attempt is graded.",
+        "type": "object",
+        "properties": {
+            "name": header["name"],
+            "instruction": {
+                "description": "What the agent is asked to do: text, or a file that holds it.",
+                "anyOf": [
+                    {"type": "string", "pattern": r"\S"},
+                    _model(InstructionFile, defs, "instruction"),
+                ],
+            },
+            "workspace": _workspace(defs),
+            "setup": {
+                "description": _model(Setup, defs, "setup")["description"],
+                "anyOf": [{"type": "string", "pattern": r"\S"}, _model(Setup, defs, "setup")],
+            },
+            "scorers": {
+                "description": "The checks. A type says whether it is required; no threshold unless written.",
+                **lines,
+            },
+            "graders": {
+                "description": "The checks, as weighted credit: none is required unless said, and the "
+                "combined score must reach expect.pass_threshold (1.0). Instead of scorers.",
+                **lines,
+            },
+            "expect": _model(Expect, defs, "expect"),
+            "rollup": header["rollup"],
+            "pass_threshold": header["pass_threshold"],
+            "expected_outcome": header["expected_outcome"],
+            "limits": _model(RunLimits, defs, "limits"),
+            "sandbox": _sandbox(defs),
+        },
+        "additionalProperties": False,
+        "oneOf": [{"required": ["scorers"]}, {"required": ["graders"]}],
+        "dependentRequired": {
+            "expect": ["graders"],
+            "pass_threshold": ["scorers"],
+            "setup": ["workspace"],
+        },
+        "$defs": defs,
+    }
+
+
+def _model(model: type[BaseModel], defs: Schema, prefix: str, *, nullable: bool = True) -> Schema:
+    """A model's schema, with its own definitions moved to ours under a name that is theirs alone."""
+    schema = model.model_json_schema(ref_template=f"#/$defs/{prefix}.{{model}}")
+    for name, definition in schema.pop("$defs", {}).items():
+        defs[f"{prefix}.{name}"] = _tidy(definition)
+    schema = _tidy(schema)
+    if not nullable:
+        schema["properties"] = {name: _without_null(field) for name, field in schema["properties"].items()}
+    assert isinstance(schema, dict)
+    return schema
+
+
+def _tidy(value: Any) -> Any:
+    """Without pydantic's made-up titles, and with descriptions on one line."""
+    if isinstance(value, list):
+        return [_tidy(item) for item in value]
+    if not isinstance(value, dict):
+        return value
+    tidied: Schema = {}
+    for key, item in value.items():
+        if key == "title" and isinstance(item, str):
+            continue
+        if key == "properties":
+            tidied[key] = {name: _tidy(field) for name, field in item.items()}
+        else:
+            tidied[key] = one_paragraph(item) if key == "description" else _tidy(item)
+    return tidied
+
+
+def _without_null(field: Schema) -> Schema:
+    branches = [branch for branch in field.get("anyOf", ()) if branch.get("type") != "null"]
+    if len(branches) != 1:
+        return field
+    rest = {key: value for key, value in field.items() if key not in ("anyOf", "default")}
+    return {**branches[0], **rest}
+
+
+def _workspace(defs: Schema) -> Schema:
+    schema = _model(WorkspaceSource, defs, "workspace", nullable=False)
+
+    def when(kind: SourceKind, then: Schema) -> Schema:
+        return {"if": {"properties": {"source": {"const": kind.value}}, "required": ["source"]}, "then": then}
+
+    def takes_no(*fields: str) -> Schema:
+        return {"properties": dict.fromkeys(fields, False)}
+
+    schema["allOf"] = [
+        when(SourceKind.GIT, {"oneOf": [{"required": ["url"]}, {"required": ["path"]}]}),
+        when(SourceKind.ARCHIVE, {"required": ["path"], **takes_no("url", "ref")}),
+        when(SourceKind.DIRECTORY, {"required": ["path"], **takes_no("url", "ref")}),
+        when(SourceKind.EMPTY, takes_no("url", "path", "ref", "subdir")),
+    ]
+    schema["description"] = "Where the workspace comes from. Left out in a recipe for workspaces that exist."
+    return schema
+
+
+def _sandbox(defs: Schema) -> Schema:
+    schema = _model(WrittenSandbox, defs, "sandbox", nullable=False)
+    path = _model(Exposed, defs, "sandbox")["properties"]["source"]
+    schema["properties"]["expose"]["items"] = {"anyOf": [path, schema["properties"]["expose"]["items"]]}
+    return schema
+
+
+def _any_scorer(names: list[str]) -> Schema:
+    """A scorer line: the type decides which of the definitions holds."""
+    return {
+        "type": "object",
+        "required": ["type"],
+        "properties": {
+            "type": {
+                "description": "Which check.",
+                "enum": names,
+                "enumDescriptions": [describe_scorer(name).summary for name in names],
+            }
+        },
+        "allOf": [
+            {
+                "if": {"properties": {"type": {"const": name}}, "required": ["type"]},
+                "then": {"$ref": f"#/$defs/scorer.{name}"},
+            }
+            for name in names
+        ],
+    }
+
+
+def _scorer(name: str, defs: Schema) -> Schema:
+    scorer = load_scorer(name)
+    flags = _model(Flags, defs, "flags", nullable=False)["properties"]
+    flags["type"] = {"const": name}
+    flags["required"]["default"] = scorer.required_by_default
+    if scorer.advisory_only:
+        del flags["weight"], flags["gate"]
+    own = _model(scorer.Config, defs, f"scorer.{name}")
+    return {
+        "type": "object",
+        "description": describe_scorer(name).summary,
+        "properties": {**flags, **own.get("properties", {})},
+        "required": ["type", *own.get("required", ())],
+        "additionalProperties": False,
+    }

@@ -1,0 +1,77 @@
+"""The last steps of a process before it is bwrap: give up every right, execute. Standard library only."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import signal
+
+from adjudge.sandbox import kernel
+from adjudge.sandbox.launchrequest import Execute, Identity
+
+__all__ = ["Descriptors", "become_bwrap"]
+
+_PR_SET_NO_NEW_PRIVS = 38
+
+
+class Descriptors:
+    """What the process holds for its new life."""
+
+    def __init__(self, stdin: int, stdout: int, stderr: int, status: int, block: int) -> None:
+        self.standard = (stdin, stdout, stderr)
+        self.status = status
+        """Where bwrap writes its status documents."""
+        self.block = block
+        """Where bwrap waits for the network, when there is one."""
+
+
+def become_bwrap(errand: Execute, identity: Identity | None, held: Descriptors) -> None:
+    """Never returns: the process becomes bwrap, or tells on the status pipe why not and ends."""
+    try:
+        arguments = _arguments(errand, held)
+        for number, value in errand["rlimits"]:
+            resource.setrlimit(number, (value, value))
+        if errand["processes"] is not None:
+            resource.setrlimit(resource.RLIMIT_NPROC, (errand["processes"], errand["processes"]))
+        if identity is not None:
+            os.setgroups([])
+            os.setresgid(identity["gid"], identity["gid"], identity["gid"])
+            os.setresuid(identity["uid"], identity["uid"], identity["uid"])
+        kernel.prctl(_PR_SET_NO_NEW_PRIVS, 1)
+        # Python ignores these two; a command expects them as a shell would leave them.
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+        os.umask(0o022)
+        os.chdir("/")
+        for target, descriptor in enumerate(held.standard):
+            os.dup2(descriptor, target)
+        os.execve(errand["bwrap"], [errand["bwrap"], *arguments, "--", *errand["command"]], {})
+    except BaseException as error:
+        os.write(held.status, json.dumps({"error": f"{errand['bwrap']}: {error}"}).encode() + b"\n")
+    finally:
+        os._exit(1)
+
+
+def _arguments(errand: Execute, held: Descriptors) -> list[str]:
+    """Options through a memory file: the environment stays out of the process list, and none is too long."""
+    options = ["--json-status-fd", _keep(held.status)]
+    if errand["helper"] is not None:
+        options += ["--block-fd", _keep(held.block)]
+    if errand["seccomp"]:
+        options += ["--seccomp", _memory_file(bytes.fromhex(errand["seccomp"]))]
+    joined = b"".join(os.fsencode(option) + b"\0" for option in [*options, *errand["options"]])
+    return ["--args", _memory_file(joined)]
+
+
+def _keep(descriptor: int) -> str:
+    os.set_inheritable(descriptor, True)
+    return str(descriptor)
+
+
+def _memory_file(data: bytes) -> str:
+    descriptor = os.memfd_create("adjudge", os.MFD_CLOEXEC)
+    with open(os.dup(descriptor), "wb") as file:
+        file.write(data)
+    os.lseek(descriptor, 0, os.SEEK_SET)
+    return _keep(descriptor)

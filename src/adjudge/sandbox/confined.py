@@ -1,0 +1,159 @@
+"""A started bubblewrap sandbox: what its commands are wrapped in, and how bwrap's answers are read."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from adjudge.contracts import BlobStore
+from adjudge.errors import SandboxError
+from adjudge.records.base import BlobRef
+from adjudge.records.sandbox import Ended, ExecRequest, ExecResult, Limits, SandboxReport, SandboxSpec, Usage
+from adjudge.sandbox.attended import LimitMeans
+from adjudge.sandbox.bwrap import namespace_options, parse_start_failure
+from adjudge.sandbox.cgroups import CgroupPlaces
+from adjudge.sandbox.disk import DiskMeter
+from adjudge.sandbox.launchrequest import (
+    CgroupParents,
+    Execute,
+    Helper,
+    Identity,
+    Read,
+    Report,
+    Request,
+    Spawn,
+    Write,
+)
+from adjudge.sandbox.layers import OwnWorkspace
+from adjudge.sandbox.limits import rlimits
+from adjudge.sandbox.processes import descendants
+from adjudge.sandbox.started import StartedSandbox
+from adjudge.sandbox.uids import UidLease
+from adjudge.sandbox.visible import WORKSPACE, View, base_environment
+
+__all__ = ["BubblewrapSandbox", "Parts"]
+
+_SHM_SHARE = 2
+"""/dev/shm holds at most this fraction of the memory limit: 1/2, the kernel's own default."""
+_PROCESS_SLACK = 16
+"""RLIMIT_NPROC only stops a bomb from growing; the tree is ended by whoever counts exactly."""
+
+
+@dataclass
+class Parts:
+    """What a backend has put together for one sandbox."""
+
+    spec: SandboxSpec
+    scratch: Path
+    workspace: OwnWorkspace
+    view: View
+    bwrap: str
+    helper: Helper | None
+    seccomp: str
+    lease: UidLease | None
+    places: CgroupPlaces | None
+    cgroup_parents: CgroupParents | None
+    stages: bool
+    report: SandboxReport
+    blobs: BlobStore | None
+    disk: DiskMeter
+
+
+class BubblewrapSandbox(StartedSandbox):
+    """See `contracts.Sandbox`."""
+
+    def __init__(self, parts: Parts) -> None:
+        super().__init__(
+            spec=parts.spec,
+            scratch=parts.scratch,
+            tree=parts.workspace.tree,
+            report=parts.report,
+            means=LimitMeans(parts.disk, descendants, _shared_memory_of, parts.places, parts.cgroup_parents),
+            blobs=parts.blobs,
+        )
+        self._parts = parts
+
+    def _base_environment(self) -> Mapping[str, str]:
+        return base_environment()
+
+    def _command_errand(
+        self, request: ExecRequest, environment: Mapping[str, str], limits: Limits
+    ) -> Execute:
+        parts = self._parts
+        cwd = PurePosixPath(WORKSPACE) / request.cwd
+        options = namespace_options(parts.spec.network, environment, str(cwd))
+        options += parts.view.options
+        options += ["--perms", "1777", "--size", str(max(4096, limits.memory_bytes // _SHM_SHARE))]
+        options += ["--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--remount-ro", "/"]
+        counts = parts.lease is not None or parts.stages
+        return {
+            "op": "execute",
+            "bwrap": parts.bwrap,
+            "options": options,
+            "command": list(request.command),
+            "cgroup_limits": parts.places.settings(limits) if parts.places is not None else [],
+            "rlimits": rlimits(limits),
+            "processes": limits.processes + _PROCESS_SLACK if counts else None,
+            "wall_s": limits.wall_s,
+            "seccomp": parts.seccomp,
+            "helper": parts.helper,
+        }
+
+    def _request(self, errand: Execute | Spawn | Read | Write) -> Request:
+        parts = self._parts
+        return {
+            "identity": self._identity,
+            "user_namespace": parts.lease is None and parts.stages,
+            "staged": [*parts.workspace.staged, *parts.view.staged],
+            "overlay": parts.workspace.overlay,
+            "mount_points": parts.view.mount_points,
+            "errand": errand,
+        }
+
+    @property
+    def _identity(self) -> Identity | None:
+        lease = self._parts.lease
+        return None if lease is None else {"uid": lease.uid, "gid": lease.gid}
+
+    def _find(self, inside: PurePosixPath) -> tuple[str, str] | None:
+        return self._parts.view.find(inside)
+
+    def _conclude(self, report: Report, stdout: BlobRef, stderr: BlobRef, usage: Usage) -> ExecResult:
+        return _ended_by_itself(report, stdout, stderr, usage)
+
+    def _release(self) -> None:
+        if self._parts.lease is not None:
+            self._parts.lease.release()
+
+
+def _ended_by_itself(report: Report, stdout: BlobRef, stderr: BlobRef, usage: Usage) -> ExecResult:
+    code = report.get("exit_code")
+    if code is None:
+        # The command never ran, so every byte on stderr is bwrap's own.
+        failure = parse_start_failure(stderr.text)
+        if failure is None:
+            said = stderr.text.strip() or "bwrap ended without a word"
+            raise SandboxError(f"the sandbox did not start: {said}")
+        code = failure[0]
+    if code > 128 and _is_deadly(code - 128):
+        # bwrap tells a death by signal N as 128 + N, as shells do.
+        return ExecResult(ended=Ended.SIGNALLED, signal=code - 128, stdout=stdout, stderr=stderr, usage=usage)
+    return ExecResult(ended=Ended.EXITED, exit_code=code, stdout=stdout, stderr=stderr, usage=usage)
+
+
+_HARMLESS = {signal.SIGCHLD, signal.SIGCONT, signal.SIGURG, signal.SIGWINCH}
+
+
+def _is_deadly(number: int) -> bool:
+    return number in signal.valid_signals() and number not in _HARMLESS
+
+
+def _shared_memory_of(first: int) -> int:
+    with contextlib.suppress(OSError):
+        status = os.statvfs(f"/proc/{first}/root/dev/shm")
+        return (status.f_blocks - status.f_bfree) * status.f_frsize
+    return 0

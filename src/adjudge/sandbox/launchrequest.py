@@ -1,0 +1,197 @@
+"""What the sandbox backend asks of its launcher: one closed vocabulary for both sides.
+
+Standard library only.
+"""
+
+from __future__ import annotations
+
+import array
+import socket
+from typing import Literal, NotRequired, TypedDict
+
+__all__ = [
+    "STAGE",
+    "CgroupParents",
+    "Copy",
+    "Execute",
+    "Header",
+    "Helper",
+    "Identity",
+    "MountPoint",
+    "Overlay",
+    "Read",
+    "Report",
+    "Request",
+    "Spawn",
+    "Staged",
+    "Write",
+    "receive",
+]
+
+STAGE = "/tmp"
+"""Where a private tmpfs with everything staged is mounted, in a mount namespace nobody else sees. bwrap
+needs this directory to exist as well."""
+
+
+def receive(channel: socket.socket, size: int, descriptors: int) -> tuple[bytes, list[int]]:
+    """Take one message with its descriptors, which no program executed later inherits."""
+    # Not `socket.recv_fds`, which takes flags but forgets them (Python 3.11), so that all are inheritable.
+    numbers = array.array("i")
+    room = socket.CMSG_LEN(descriptors * numbers.itemsize)
+    message, extras, _, _ = channel.recvmsg(size, room, socket.MSG_CMSG_CLOEXEC)
+    for level, kind, data in extras:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
+    return message, list(numbers)
+
+
+class Identity(TypedDict):
+    """The user a sandbox runs as when we are root."""
+
+    uid: int
+    gid: int
+
+
+class Staged(TypedDict):
+    """A host path to be mounted at `STAGE/name` before bwrap starts."""
+
+    source: str
+    name: str
+    read_only: bool
+    owner: NotRequired[tuple[int, int]]
+    """uid and gid on disk that are to appear as the sandbox's own (an idmapped mount)."""
+
+
+class Overlay(TypedDict):
+    """A copy-on-write mount at `STAGE/w`."""
+
+    layers: list[str]
+    """Staged names, top first."""
+    upper: str | None
+    """Staged name of the directory that holds `upper` and `work`; None for a read-only view."""
+    userxattr: bool
+
+
+class Helper(TypedDict):
+    """A program that connects the sandbox's network namespace to the outside."""
+
+    kind: Literal["pasta", "slirp4netns"]
+    path: str
+
+
+class Execute(TypedDict):
+    """Run a command in bwrap."""
+
+    op: Literal["execute"]
+    bwrap: str
+    options: list[str]
+    command: list[str]
+    cgroup_limits: list[tuple[int, str, str, bool]]
+    """Number of the hierarchy, file, value, and whether failing to set it is an error."""
+    rlimits: list[tuple[int, int]]
+    processes: int | None
+    """RLIMIT_NPROC of the sandbox's user, where a user of its own or a user namespace makes that sound."""
+    wall_s: float
+    seccomp: str
+    """The filter program, in hexadecimal; empty for none."""
+    helper: Helper | None
+
+
+class Spawn(TypedDict):
+    """Run a command as it is, in the host's namespaces."""
+
+    op: Literal["spawn"]
+    command: list[str]
+    environment: dict[str, str]
+    cwd: str
+    rlimits: list[tuple[int, int]]
+    wall_s: float
+
+
+class Copy(TypedDict):
+    """Copy what is staged as `source` into the directory staged as `target`."""
+
+    op: Literal["copy"]
+    source: str
+    target: str
+
+
+class Read(TypedDict):
+    """Read a regular file below a staged directory into the descriptor given as stdout."""
+
+    op: Literal["read"]
+    below: str
+    path: str
+    max_bytes: int
+
+
+class Write(TypedDict):
+    """Replace a file below a staged directory with what the descriptor given as stdin holds."""
+
+    op: Literal["write"]
+    below: str
+    path: str
+    mode: int
+
+
+class CgroupParents(TypedDict):
+    """Where control groups are made."""
+
+    parents: list[str]
+    """One directory per hierarchy."""
+    prefix: str
+    """What the groups' names start with."""
+
+
+class Header(TypedDict):
+    """What the launcher itself has to know of an errand."""
+
+    command: bool
+    maps: list[tuple[int, int, int, int]]
+    cgroups: CgroupParents | None
+
+
+class MountPoint(TypedDict):
+    """A place inside a directory the candidate can write, at which something will be mounted."""
+
+    below: str
+    path: str
+    directory: bool
+
+
+class Request(TypedDict):
+    """One errand, done by a process forked for it."""
+
+    identity: Identity | None
+    user_namespace: bool
+    """As an ordinary user: stage in a user namespace of our own. Without it nothing can be staged."""
+    staged: list[Staged]
+    overlay: Overlay | None
+    mount_points: list[MountPoint]
+    """Checked to be reachable without a link, made where missing, and removed again afterwards."""
+    errand: Execute | Spawn | Copy | Read | Write | None
+    """None only stages, which tells whether the machine can."""
+
+
+class Report(TypedDict, total=False):
+    """The answer; every key optional, the first matching one decides."""
+
+    failed: str
+    """We failed, and where."""
+    refused: tuple[str, str]
+    """The file asked for cannot be had: errno's name and why."""
+    started: int
+    """First message of an execution: host pid of the process below which the whole tree is."""
+    exit_code: int | None
+    """The command's exit code; None when it never started or was ended."""
+    signal: int
+    """The signal that ended the command, from an errand that can tell."""
+    ended: bool
+    """The tree was ended on request."""
+    timed_out: bool
+    cgroup: str | None
+    """The name of the command's control group, which whoever asked removes."""
+    cpu_s: float
+    max_rss_bytes: int
+    wall_s: float
+    notes: list[str]

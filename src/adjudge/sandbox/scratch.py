@@ -1,0 +1,141 @@
+"""Where sandboxes keep their layers on disk, and clearing up after an adjudge that died.
+
+Each adjudge process has one directory, held by a lock for as long as the process lives. A directory whose
+lock is free belongs to nobody any more; whoever starts next removes it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import fcntl
+import os
+import secrets
+import stat
+import tempfile
+import threading
+from pathlib import Path
+
+from adjudge.errors import ConfigInvalid, SandboxError
+from adjudge.sandbox.removal import remove_tree
+
+__all__ = ["Scratch", "own_scratch", "scratch_root"]
+
+_LOCK = "lock"
+_VARIABLE = "ADJUDGE_SCRATCH"
+
+_guard = threading.Lock()
+_own: Scratch | None = None
+
+
+def scratch_root() -> Path:
+    """The directory below which this user's sandboxes live.
+
+    `ADJUDGE_SCRATCH` if set, else a directory in /var/tmp (on disk, where /tmp is often memory).
+    """
+    chosen = os.environ.get(_VARIABLE)
+    if chosen:
+        path = Path(chosen)
+        if not path.is_absolute():
+            raise ConfigInvalid(f"{_VARIABLE} must be an absolute path, not {chosen!r}")
+        return path
+    parent = Path("/var/tmp") if os.access("/var/tmp", os.W_OK | os.X_OK) else Path(tempfile.gettempdir())
+    return parent / f"adjudge-{os.getuid()}"
+
+
+class Scratch:
+    """This process's directory. Thread-safe."""
+
+    def __init__(self, root: Path) -> None:
+        self.owner = os.getpid()
+        self._root = root
+        self.id = secrets.token_hex(6)
+        self.path = root / f"run-{self.id}"
+        self._count = 0
+        self._guard = threading.Lock()
+        self.path.mkdir(mode=0o700)
+        self._lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fcntl.flock(self._lock, fcntl.LOCK_EX)
+
+    def new(self) -> Path:
+        """A new directory for one sandbox.
+
+        The directory above is closed to everybody else; this one can be passed through, since the
+        sandbox's user meets it alone, mounted elsewhere.
+        """
+        with self._guard:
+            self._count += 1
+            path = self.path / str(self._count)
+        path.mkdir()
+        path.chmod(0o711)
+        return path
+
+    def close(self) -> None:
+        """Remove the directory with everything in it."""
+        if self.owner == os.getpid():
+            remove_tree(self.path)
+        os.close(self._lock)
+        with contextlib.suppress(OSError):
+            self._root.rmdir()
+
+
+def own_scratch() -> tuple[Scratch, list[str]]:
+    """This process's scratch directory, and the ids of dead processes whose leftovers were removed.
+
+    Raises:
+        SandboxError: The directory cannot be made, or is not ours.
+    """
+    global _own
+    with _guard:
+        if _own is not None and _own.owner == os.getpid() and _own.path.exists():
+            return _own, []
+        root = scratch_root()
+        try:
+            root.mkdir(mode=0o700, parents=True, exist_ok=True)
+            status = root.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+                raise SandboxError(
+                    f"{root} does not belong to this user", hint=f"set {_VARIABLE} to a directory of your own"
+                )
+            _own = Scratch(root)
+            return _own, _sweep(root)
+        except OSError as error:
+            raise SandboxError(
+                f"no scratch directory for sandboxes: {error}",
+                hint=f"set {_VARIABLE} to a directory on a disk with free space",
+            ) from error
+
+
+def _sweep(root: Path) -> list[str]:
+    """Remove the directories of processes that are gone."""
+    swept: list[str] = []
+    for path in root.glob("run-*"):
+        try:
+            lock = os.open(path / _LOCK, os.O_RDWR | os.O_CLOEXEC)
+        except FileNotFoundError:
+            # Just being made or being removed by somebody alive; or left without a lock by a crash in the
+            # instant between, which an empty directory survives at no cost.
+            continue
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            continue
+        try:
+            remove_tree(path)
+            swept.append(path.name.removeprefix("run-"))
+        except OSError:
+            # Its last processes are only just dying; the next start finds it again.
+            continue
+        finally:
+            os.close(lock)
+    return swept
+
+
+@atexit.register
+def _close() -> None:
+    global _own
+    with _guard:
+        if _own is not None and _own.owner == os.getpid():
+            _own.close()
+            _own = None

@@ -1,0 +1,283 @@
+"""Grade a workspace or a patch: from a scenario and a place to an evaluation.
+
+`grade_now` is the door for callers without an event loop, `adjudge.workflows.grade_async` the other one.
+Both walk the same job: prepare (find the recipe and the baseline, capture, collect what is cheap), wait (run
+code), conclude (score, roll up, gates, document).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import importlib
+import os
+import tempfile
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from adjudge.capture.baseline import Baseline, directory_baseline, resolve_baseline, task_baseline
+from adjudge.capture.changes import capture_changes
+from adjudge.capture.fingerprint import fingerprint
+from adjudge.capture.repository import find_git_directory
+from adjudge.contracts import GradedSubject, SandboxBackend, Subject
+from adjudge.engine.collectors import Means
+from adjudge.engine.grading import Grading
+from adjudge.errors import InfraError, SubjectChanged, SubjectError, UsageError
+from adjudge.records.change import ChangeSet
+from adjudge.records.evaluation import Evaluation
+from adjudge.records.sandbox import WorkspaceTree
+from adjudge.records.task import Scenario, Task
+from adjudge.settings import Settings, load_settings
+from adjudge.store.blobs import BlobDirectory
+from adjudge.store.evaluations import EvaluationDirectory
+from adjudge.tasks.freeze import FrozenTask, freeze
+from adjudge.tasks.seeds import Seed, find_seed
+from adjudge.tasks.trees import remove_tree
+from adjudge.workflows.contents import TreeContents
+from adjudge.workflows.document import Graded, evaluate
+from adjudge.workflows.recipes import GradedBy, find_recipe
+
+__all__ = ["GradeJob", "GradeRequest", "grade_now"]
+
+
+@dataclass(frozen=True, slots=True)
+class GradeRequest:
+    """What to grade, and how. The arguments of `adjudge.grade`, which explains them."""
+
+    scenario: str | Path | Scenario | None = None
+    workspace: str | Path | None = None
+    patch: str | Path | bytes | None = None
+    baseline: str | Path | None = None
+    jobs: int | None = None
+    sandbox: str | None = None
+    save: bool = False
+
+
+def grade_now(request: GradeRequest) -> Evaluation:
+    """Grade, and return when it is done.
+
+    Raises:
+        UsageError: Something was asked for that cannot be done: an invalid scenario, no baseline, …
+        InfraError: We failed before there was anything to grade, or could not save what was.
+    """
+    with GradeJob(request) as job:
+        job.prepare()
+        if job.runs_code:
+            # Loaded here: a grading that runs no code does without an event loop (70 ms).
+            importlib.import_module("adjudge.workflows.grade_async").run_to_end(job.wait)
+        return job.conclude()
+
+
+class GradeJob:
+    """One grading, as steps. A context manager that removes all it made."""
+
+    def __init__(self, request: GradeRequest) -> None:
+        self._request = request
+        self._stack = contextlib.ExitStack()
+        self._settings: Settings = load_settings()
+        self._started_at = datetime.now(UTC)
+        self._began = time.perf_counter()
+        self._grading: Grading | None = None
+        self._recipe: GradedBy | None = None
+        self._tree: WorkspaceTree | None = None
+        self._before: str | None = None
+        self._change_set: ChangeSet | None = None
+        self._patch_bytes: bytes | None = None
+        self._baseline: Baseline | None = None
+        self._fault: SubjectError | InfraError | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._stack.close()
+
+    @property
+    def runs_code(self) -> bool:
+        """Whether `wait` has anything to wait for."""
+        return self._grading is not None and self._grading.runs_code
+
+    def prepare(self) -> None:
+        """Find recipe and baseline, capture the change set, collect what is cheap."""
+        request = self._request
+        if (request.workspace is None) == (request.patch is None):
+            raise UsageError(
+                "give either a workspace or a patch"
+                if request.workspace is None
+                else "a workspace and a patch cannot be graded together",
+                hint="--workspace DIR grades a folder, --patch FILE a patch to the baseline",
+            )
+        subject: Subject | SubjectError | InfraError
+        try:
+            subject = self._workspace() if request.patch is None else self._patched()
+        except (SubjectError, SubjectChanged) as error:
+            # Without a recipe there is no row to put it in: what the attempt left could not even be entered.
+            if self._recipe is None:
+                raise
+            subject = self._fault = error
+        task = self._graded_by.task
+        means = Means(
+            backend=lambda: self._backend(task), settings=task.scenario.sandbox, blobs=self._blobs()
+        )
+        jobs = request.jobs or self._settings.jobs
+        self._grading = self._stack.enter_context(Grading(task.scenario.recipe, means, jobs=jobs))
+        self._grading.begin(subject)
+
+    async def wait(self) -> None:
+        """Run what has to be run."""
+        assert self._grading is not None
+        await self._grading.wait()
+
+    def conclude(self) -> Evaluation:
+        """Score, roll up and conclude; with `save`, keep it."""
+        grading = self._grading
+        assert grading is not None
+        results = grading.conclude()
+        if self._before is not None and self._tree is not None and self._fault is None:
+            self._fault = _changed_since(self._before, self._tree)
+            if self._fault is not None:
+                results = grading.void(self._fault)
+        graded_by = self._graded_by
+        evaluation = evaluate(
+            Graded(
+                task=graded_by.task,
+                results=results,
+                fault=self._fault,
+                baseline=None if self._baseline is None else self._baseline.ref,
+                change_set=self._change_set,
+                patch=self._patch_bytes,
+                sandboxes=grading.sandboxes,
+                warnings=(*graded_by.warnings, *grading.warnings),
+                hide=grading.redactor.text,
+                doubts=graded_by.doubts,
+                ran_code=grading.runs_code,
+                started_at=self._started_at,
+                duration_s=time.perf_counter() - self._began,
+            )
+        )
+        if self._request.save:
+            graded = GradedSubject(evaluation, graded_by.task, self._change_set, grading.evidence)
+            EvaluationDirectory(self._settings.state_dir).save(graded)
+        return evaluation
+
+    @property
+    def _graded_by(self) -> GradedBy:
+        assert self._recipe is not None
+        return self._recipe
+
+    def _blobs(self) -> BlobDirectory | None:
+        return BlobDirectory(self._settings.blobs_dir) if self._request.save else None
+
+    def _workspace(self) -> Subject:
+        """What is graded when a workspace is given."""
+        assert self._request.workspace is not None
+        workspace = Path(self._request.workspace)
+        if not workspace.is_dir():
+            raise UsageError(f"workspace {workspace} is not a directory")
+        seed = find_seed(workspace, self._settings.state_dir)
+        baseline = self._baseline = self._baseline_of(workspace, seed)
+        tree = self._tree = WorkspaceTree(layers=(Path(os.path.realpath(workspace)),))
+        contents = self._stack.enter_context(TreeContents(baseline, tree))
+        self._recipe = find_recipe(
+            self._request.scenario,
+            state_dir=self._settings.state_dir,
+            workspace=workspace,
+            contents=contents,
+            seed=seed,
+        )
+        self._before = fingerprint(tree)
+        return self._captured(baseline, tree, contents)
+
+    def _baseline_of(self, workspace: Path, seed: Seed | None) -> Baseline:
+        if self._request.baseline is not None:
+            return resolve_baseline(workspace, os.fspath(self._request.baseline))
+        if seed is None:
+            return resolve_baseline(workspace, None)
+        return task_baseline(
+            WorkspaceTree(layers=(seed.baseline,)),
+            description=f"recorded when the workspace was seeded ({_short(seed.record.baseline_digest)})",
+            digest=seed.record.baseline_digest,
+        )
+
+    def _patched(self) -> Subject:
+        """What is graded when a patch is given: the baseline in a scratch folder, the patch applied."""
+        assert self._request.patch is not None
+        # Loaded here: who grades a folder needs none of it.
+        patched = importlib.import_module("adjudge.workflows.patched")
+        patch = self._patch_bytes = patched.read_patch(self._request.patch)
+        recipe = self._recipe = find_recipe(self._request.scenario, state_dir=self._settings.state_dir)
+        scratch = Path(tempfile.mkdtemp(prefix="adjudge-"))
+        self._stack.callback(remove_tree, scratch)
+        baseline = self._baseline = self._baseline_of_patch(recipe, scratch)
+        place = scratch / "workspace"
+        patched.patched_workspace(baseline, patch, place)
+        tree = self._tree = WorkspaceTree(layers=(place,), single_owner=True)
+        contents = self._stack.enter_context(TreeContents(baseline, tree))
+        return self._captured(baseline, tree, contents)
+
+    def _baseline_of_patch(self, recipe: GradedBy, scratch: Path) -> Baseline:
+        given = self._request.baseline
+        if given is not None and os.path.isdir(given):
+            return directory_baseline(Path(given))
+        if given is None and recipe.task.scenario.workspace is not None and recipe.source is not None:
+            return self._seeded_baseline(recipe, scratch)
+        place = find_git_directory(Path.cwd())
+        worktree = Path.cwd() if place is None else place.worktree
+        return resolve_baseline(worktree, None if given is None else os.fspath(given))
+
+    def _seeded_baseline(self, recipe: GradedBy, scratch: Path) -> Baseline:
+        """The state a task starts in: its source, after setup. Nothing of it is kept."""
+        source = recipe.source
+        assert source is not None
+        frozen = source if isinstance(source, FrozenTask) else freeze(source, scratch)
+        self._recipe = GradedBy(frozen.task, frozen, recipe.warnings, recipe.doubts)
+        tree = frozen.source
+        described = f"source of task {_short(frozen.task.digest)}"
+        if frozen.task.scenario.setup is not None:
+            # Loaded here: it starts an event loop, which a task without setup does not need.
+            run_setup = importlib.import_module("adjudge.workflows.setup").run_setup
+            made, _ = run_setup(frozen.task.scenario, tree, self._backend(frozen.task), scratch)
+            tree = made.tree
+            described += ", after setup"
+        return task_baseline(WorkspaceTree(layers=(tree,)), description=described)
+
+    def _captured(self, baseline: Baseline, tree: WorkspaceTree, contents: TreeContents) -> Subject:
+        change_set = self._change_set = capture_changes(baseline, tree, blobs=self._blobs())
+        return Subject(
+            task=self._graded_by.task,
+            change_set=change_set,
+            baseline=baseline.tree,
+            workspace=tree,
+            contents=contents,
+        )
+
+    def _backend(self, task: Task) -> SandboxBackend:
+        """The sandbox asked for: by the caller, else by the scenario, else by the settings."""
+        asked = self._request.sandbox
+        if asked is None:
+            asked = task.scenario.sandbox.backend
+            if asked == "auto":
+                asked = self._settings.sandbox
+        # Loaded here: probing a machine is for recipes that run something.
+        choose_backend = importlib.import_module("adjudge.sandbox.choose").choose_backend
+        backend: SandboxBackend = choose_backend(asked).backend
+        return backend
+
+
+def _changed_since(before: str, tree: WorkspaceTree) -> SubjectChanged | None:
+    try:
+        after = fingerprint(tree)
+    except SubjectError as error:
+        after = error.message
+    if after == before:
+        return None
+    return SubjectChanged("the workspace changed while it was being graded, so no verdict on it would hold")
+
+
+def _short(digest: str) -> str:
+    return digest.removeprefix("sha256:")[:12]
