@@ -25,7 +25,7 @@ from adjudge.capture.repository import find_git_directory
 from adjudge.contracts import BlobStore, GradedSubject, SandboxBackend, Subject
 from adjudge.engine.collectors import Means
 from adjudge.engine.grading import Grading
-from adjudge.errors import InfraError, SubjectChanged, SubjectError, UsageError
+from adjudge.errors import CaptureError, InfraError, SubjectChanged, SubjectError, UsageError
 from adjudge.records.change import ChangeSet
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.sandbox import WorkspaceTree
@@ -112,8 +112,8 @@ class GradeJob:
         subject: Subject | SubjectError | InfraError
         try:
             subject = self._workspace() if request.patch is None else self._patched()
-        except (SubjectError, SubjectChanged) as error:
-            # Without a recipe there is no row to put it in: what the attempt left could not even be entered.
+        except (SubjectError, InfraError) as error:
+            # Without a recipe there is no row to put it in.
             if self._recipe is None:
                 raise
             subject = self._fault = error
@@ -251,7 +251,12 @@ class GradeJob:
         return task_baseline(WorkspaceTree(layers=(tree,)), description=described)
 
     def _captured(self, baseline: Baseline, tree: WorkspaceTree, contents: TreeContents) -> Subject:
-        change_set = self._change_set = capture_changes(baseline, tree, blobs=self._blobs())
+        try:
+            change_set = capture_changes(baseline, tree, blobs=self._blobs())
+        except CaptureError:
+            # Ours, so it is tried once more.
+            change_set = capture_changes(baseline, tree, blobs=self._blobs())
+        self._change_set = change_set
         return Subject(
             task=self._graded_by.task,
             change_set=change_set,
