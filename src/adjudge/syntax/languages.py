@@ -47,6 +47,7 @@ def _python() -> Language:
             (?:^|[@=(\[,])\s*(?:\w+\.)*mark\s*\.\s*(?:skip|skipif|xfail)\b
           | (?<!\w)pytest\s*\.\s*(?:skip|xfail|importorskip)\s*\(
           | @\s*(?:\w+\.)*(?:skip|skipIf|skipUnless|expectedFailure)\b
+          | (?<![\w.])unittest\s*\.\s*(?:skip|skipIf|skipUnless|expectedFailure)\b
           | \.skipTest\s*\(
           | (?:raise|=)\s+(?:\w+\.)*SkipTest\b
           | ^\s*(?:skip|xfail|importorskip)\s*\(
