@@ -6,6 +6,7 @@ requests of different scorers are one piece of work) and its digest, with the su
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar, Literal, Protocol, TypeVar
 
@@ -16,6 +17,7 @@ from adjudge.records.change import ChangeSet, EntryType
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
+from adjudge.records.testreport import CollectedTests, TrustedTestRun
 
 __all__ = [
     "AnyRequest",
@@ -32,6 +34,10 @@ __all__ = [
     "RequestFor",
     "SecretFindings",
     "SecretScan",
+    "TestCollection",
+    "TestCommand",
+    "TestProof",
+    "TestRun",
 ]
 
 Answer_co = TypeVar("Answer_co", covariant=True)
@@ -158,6 +164,8 @@ class SecretFindings(Record):
     scanned_bytes: int
     unscanned: tuple[WorkspacePath, ...] = ()
     """Changed files whose text could not be scanned whole."""
+    scanner: str = ""
+    """What scanned, with its version: it decides what is found."""
 
 
 class SecretScan(EvidenceRequest):
@@ -171,7 +179,78 @@ class SecretScan(EvidenceRequest):
         return SecretFindings
 
 
-AnyRequest = ParsedChange | CommandRun | PathState | SecretScan
+class TestCommand(Record):
+    """How a suite is started."""
+
+    __test__: ClassVar[bool] = False
+
+    runner: Literal["pytest", "unittest"] = "pytest"
+    python: tuple[str, ...] = ("python3",)
+    """The interpreter, found on the sandbox's PATH or named by an absolute path."""
+    args: tuple[str, ...] = ()
+    """For the runner: files, folders and options. Never single ids: what is expected is not told inside."""
+    path: tuple[str, ...] = (".",)
+    """Import path, before everything else, relative to the workspace."""
+    config: str | None = None
+    """pytest's configuration file in the workspace; no other is read. None: none at all."""
+    env: Mapping[str, str] = Field(default_factory=dict)
+
+
+class TestCollection(EvidenceRequest):
+    """Asks which tests there are in the baseline, and which plugins its environment has."""
+
+    __test__: ClassVar[bool] = False
+
+    kind: ClassVar[str] = "test_collection"
+    command: TestCommand
+    timeout_s: float = Field(default=300.0, gt=0)
+
+    @property
+    def answer_type(self) -> type[CollectedTests]:
+        """What was found."""
+        return CollectedTests
+
+
+class TestProof(StrEnum):
+    """How results are proven."""
+
+    __test__ = False
+
+    TWIN = "twin"
+    """Two sessions; each test that can be falsified is falsified in one of them."""
+    SINGLE = "single"
+    """One session as written; every pass is unproven."""
+
+
+class TestRun(EvidenceRequest):
+    """Asks for a trusted run of the suite's test files over the final workspace."""
+
+    __test__: ClassVar[bool] = False
+
+    kind: ClassVar[str] = "test_run"
+    command: TestCommand
+    files: tuple[str, ...] = ()
+    """The test files, relative to the workspace; they run as the baseline has them."""
+    expected: tuple[str, ...] | None = None
+    """Ids that have to be accounted for. None: every test the files define."""
+    plugins: tuple[str, ...] = ()
+    """pytest plugins to load, by entry-point name; none loads itself."""
+    proof: TestProof = TestProof.TWIN
+    timeout_s: float = Field(default=900.0, gt=0)
+    """For a whole session."""
+    test_timeout_s: float = Field(default=60.0, ge=0)
+    """For one test; 0 for no limit."""
+    isolation: Isolation = Isolation.SNAPSHOT
+
+    @property
+    def answer_type(self) -> type[TrustedTestRun]:
+        """What can be believed of it."""
+        return TrustedTestRun
+
+
+AnyRequest = ParsedChange | CommandRun | PathState | SecretScan | TestCollection | TestRun
 """Every request there is."""
 
-RequestKind = Literal["parsed_change", "command_run", "path_state", "secret_scan"]
+RequestKind = Literal[
+    "parsed_change", "command_run", "path_state", "secret_scan", "test_collection", "test_run"
+]

@@ -1,1 +1,1 @@
-"""What source text means, by language: which files are tests, what in a line is code, what marks a skip."""
+"""What source text means, by language: tests and what they assert, what is code in a line, what is a skip."""

@@ -1,0 +1,142 @@
+"""Runs a suite of the standard library's unittest and reports what it does, in the words used for pytest."""
+
+from __future__ import annotations
+
+import sys
+import time
+import unittest
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from adjudge.evidence.tests.inside import launch
+    from adjudge.evidence.tests.inside.launch import Channel
+else:
+    launch = sys.modules.get("adjudge_launch")
+
+__all__ = ["Result", "run", "version"]
+
+
+def version() -> str:
+    """The runner and its version."""
+    return "unittest"
+
+
+class Result(unittest.TestResult):
+    """Reports each event as it happens."""
+
+    def __init__(self, channel: Channel, limit_s: float) -> None:
+        super().__init__()
+        self._channel = channel
+        self._limit_s = limit_s
+        self._limit: Any | None = None
+        self._since = 0.0
+        self._told = False
+
+    def _phase(self, test: Any, when: str, outcome: str, message: object = "", **more: Any) -> None:
+        report = {"k": "phase", "id": test.id(), "when": when, "outcome": outcome, "sub": False}
+        report.update(expected_failure=False, message=launch.text(message), duration_s=0.0)
+        report.update(more)
+        self._channel.send(report)
+
+    def _call(self, test: Any, outcome: str, message: object = "", **more: Any) -> None:
+        if not hasattr(test, "_testMethodName"):
+            # A module or class that could not be set up; unittest makes up a test for it.
+            self._channel.send(
+                {"k": "uncollected", "id": test.id(), "outcome": outcome, "message": launch.text(message)}
+            )
+            return
+        self._told = True
+        self._phase(test, "call", outcome, message, duration_s=time.perf_counter() - self._since, **more)
+
+    def startTest(self, test: Any) -> None:
+        """A test begins."""
+        super().startTest(test)
+        self._told = False
+        self._since = time.perf_counter()
+        self._phase(test, "setup", "passed")
+        self._limit = launch.limited(self._limit_s)
+        self._limit.__enter__()
+
+    def stopTest(self, test: Any) -> None:
+        """A test is over."""
+        if self._limit is not None:
+            self._limit.__exit__()
+        super().stopTest(test)
+        if not self._told:
+            # Only its subtests failed; unittest then says nothing of the test itself.
+            self._call(test, "failed", "a subtest failed")
+        self._phase(test, "teardown", "passed")
+
+    def addSuccess(self, test: Any) -> None:
+        """It passed."""
+        super().addSuccess(test)
+        self._call(test, "passed")
+
+    def addFailure(self, test: Any, err: Any) -> None:
+        """An assertion did not hold."""
+        super().addFailure(test, err)
+        self._call(test, "failed", _message(err))
+
+    def addError(self, test: Any, err: Any) -> None:
+        """Something else was raised."""
+        super().addError(test, err)
+        self._call(test, "failed", _message(err))
+
+    def addSkip(self, test: Any, reason: str) -> None:
+        """It was skipped."""
+        super().addSkip(test, reason)
+        self._call(test, "skipped", reason)
+
+    def addExpectedFailure(self, test: Any, err: Any) -> None:
+        """It failed, as it says it does."""
+        super().addExpectedFailure(test, err)
+        self._call(test, "skipped", _message(err), expected_failure=True)
+
+    def addUnexpectedSuccess(self, test: Any) -> None:
+        """It passed, though it says it does not."""
+        super().addUnexpectedSuccess(test)
+        self._call(test, "passed", expected_failure=True)
+
+    def addSubTest(self, test: Any, subtest: Any, err: Any) -> None:
+        """A part of a test ended; only failures matter."""
+        super().addSubTest(test, subtest, err)
+        if err is not None:
+            self._phase(test, "call", "failed", _message(err), sub=True)
+
+
+def _message(err: Any) -> str:
+    kind, value, _ = err
+    return f"{kind.__name__}: {value}"
+
+
+def _ids(suite: Any) -> Iterator[str]:
+    for test in suite:
+        if isinstance(test, unittest.TestSuite):
+            yield from _ids(test)
+        elif hasattr(test, "_testMethodName"):
+            yield test.id()
+
+
+class _Runner:
+    def __init__(self, channel: Channel, order: dict[str, Any]) -> None:
+        self._channel = channel
+        self._order = order
+
+    def run(self, suite: Any) -> Result:
+        """Run what was found."""
+        ids: list[str] = list(_ids(suite))
+        self._channel.send_ids(ids)
+        result = Result(self._channel, float(self._order["test_timeout_s"]))
+        if not self._order["collect_only"]:
+            suite.run(result)
+        self._channel.send({"k": "end", "exit": 0 if result.wasSuccessful() else 1})
+        return result
+
+
+def run(order: dict[str, Any], channel: Channel) -> int:
+    """Run unittest as ordered."""
+    sys.path[:0] = order["path"]
+    arguments = ["python -m unittest", *order["args"]]
+    program = unittest.main(module=None, argv=arguments, testRunner=_Runner(channel, order), exit=False)
+    return 0 if program.result.wasSuccessful() else 1

@@ -1,0 +1,122 @@
+"""Starts a test runner before anything of the candidate's is loaded, and gives its reports a way out.
+
+Run as `python -I -c <this text>` with a JSON order on stdin, which also brings the text of the reporter for
+the runner in question: nothing of it lies in a file that the candidate could change. The sandbox's second
+stream is kept for reports: it is moved to a descriptor of its own at once, and whatever else writes to
+stderr from then on writes to stdout. Reports are lines of JSON. The process they come from is
+trusted with nothing: it is not told which tests are expected, nor which ones are falsified, and a forged
+report is assumed possible.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import signal
+import sys
+import threading
+import types
+from typing import Any
+
+__all__ = ["Channel", "TestTimedOut", "limited", "main"]
+
+_TEXT = 2000
+"""Characters of a failure message that are worth sending."""
+_IDS_AT_ONCE = 200
+
+
+class TestTimedOut(Exception):
+    """A test took longer than its limit."""
+
+    __test__ = False
+
+
+class Channel:
+    """Where reports go. Writes whole lines, from one process."""
+
+    def __init__(self) -> None:
+        # Far from the numbers that programs expect to find free or to close in a loop.
+        self._descriptor = fcntl.fcntl(2, fcntl.F_DUPFD_CLOEXEC, 200)
+        os.dup2(1, 2)
+        self._owner = os.getpid()
+        self._lock = threading.Lock()
+
+    def send(self, report: dict[str, Any]) -> None:
+        """Send one report."""
+        if os.getpid() != self._owner:
+            # A fork of the runner made by a test: its results are not the suite's.
+            return
+        line = json.dumps(report).encode("ascii") + b"\n"
+        with self._lock:
+            while line:
+                line = line[os.write(self._descriptor, line) :]
+
+    def send_ids(self, ids: list[str]) -> None:
+        """Say which tests were found."""
+        for at in range(0, len(ids), _IDS_AT_ONCE):
+            self.send({"k": "collected", "ids": ids[at : at + _IDS_AT_ONCE]})
+
+
+def text(value: object) -> str:
+    """A message, capped."""
+    try:
+        said = str(value)
+    except Exception as error:
+        said = "message of type " + type(value).__name__ + " cannot be shown: " + type(error).__name__
+    return said if len(said) <= _TEXT else said[: _TEXT // 2] + "\n[…]\n" + said[-_TEXT // 2 :]
+
+
+class limited:
+    """A limit on the time of what runs inside the block; fires again should the first be swallowed."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._before: Any = None
+
+    def __enter__(self) -> None:
+        if self._seconds > 0 and threading.current_thread() is threading.main_thread():
+            self._before = signal.signal(signal.SIGALRM, self._fire)
+            signal.setitimer(signal.ITIMER_REAL, self._seconds, max(1.0, self._seconds / 4))
+
+    def _fire(self, number: int, frame: object) -> None:
+        raise TestTimedOut("took longer than " + str(self._seconds) + " s")
+
+    def __exit__(self, *error: object) -> None:
+        if self._before is not None:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self._before)
+            self._before = None
+
+
+def _clean_environment(keep: list[str]) -> None:
+    """Nothing in the environment steers the interpreter or the runner but what the order says."""
+    for name in list(os.environ):
+        if name.startswith(("PYTEST_", "PYTHON")) and name not in keep:
+            del os.environ[name]
+
+
+def main() -> None:
+    """Read the order and run it."""
+    channel = Channel()
+    order = json.loads(sys.stdin.buffer.read().decode("utf-8"))
+    null = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(null, 0)
+    os.close(null)
+    _clean_environment(order["keep_env"])
+    runner = types.ModuleType("adjudge_runner")
+    try:
+        exec(compile(order["reporter"], "<adjudge>", "exec"), runner.__dict__)
+    except ImportError as error:
+        channel.send({"k": "unavailable", "message": text(error)})
+        sys.exit(3)
+    order["path"] = [os.path.abspath(entry) for entry in order["path"]]
+    sys.dont_write_bytecode = True
+    channel.send({"k": "started", "python": sys.version.split()[0], "runner": runner.version()})
+    sys.exit(runner.run(order, channel))
+
+
+if __name__ == "__main__":
+    # Where the reporter finds this module.
+    sys.modules["adjudge_launch"] = sys.modules["__main__"]
+    main()

@@ -1,0 +1,164 @@
+"""The falsified copies: which test is false in which session, and how its ids read outside.
+
+The split follows from a seed that never enters a sandbox. In every pair of sessions each definition that can
+be falsified is false in exactly one; the files of both look alike in everything else.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from adjudge.syntax.python.falsify import FalsifiableFile, Falsification
+
+__all__ = ["Located", "TestFiles", "Twins"]
+
+
+@dataclass(frozen=True)
+class Located:
+    """A test id, taken apart: the file that defines it, and its name in there without parameters."""
+
+    path: str
+    name: str
+
+
+class TestFiles:
+    """The trusted test files of a run.
+
+    Args:
+        files: Content by path relative to the workspace, as it should run.
+        seed: Fixes what is changed where.
+        expected: Ids that will be asked for; parametrised ones have to be found again.
+    """
+
+    __test__ = False
+
+    def __init__(self, files: Mapping[str, bytes], seed: str, expected: Collection[str] = ()) -> None:
+        known: dict[str, dict[str, list[str]]] = {}
+        for id_ in expected:
+            base, bracket, parameters = id_.partition("[")
+            path, _, name = base.partition("::")
+            if bracket:
+                known.setdefault(path, {}).setdefault(name, []).append(parameters.removesuffix("]"))
+        self._files: dict[str, FalsifiableFile] = {}
+        for path, data in files.items():
+            if path.endswith(".py"):
+                plain = FalsifiableFile(data, f"{seed}\0{path}")
+                asked: dict[str, list[str]] = {}
+                for name, parameters_ in known.get(path, {}).items():
+                    asked.setdefault(plain.definition(name) or name, []).extend(parameters_)
+                self._files[path] = (
+                    FalsifiableFile(data, f"{seed}\0{path}", known_parameters=asked) if asked else plain
+                )
+        self._modules = _modules(self._files)
+
+    def locate(self, id_: str) -> Located | None:
+        """The file and name behind an id of pytest (`a/b.py::C::m[x]`) or unittest (`a.b.C.m`)."""
+        base = id_.partition("[")[0]
+        path, separator, name = base.partition("::")
+        if separator:
+            return Located(path, name) if path in self._files else None
+        parts = id_.split(".")
+        for end in range(len(parts) - 1, 0, -1):
+            found = self._modules.get(".".join(parts[:end]))
+            if found is not None:
+                return Located(found, "::".join(parts[end:]))
+        return None
+
+    def file(self, path: str) -> FalsifiableFile:
+        """One of the files."""
+        return self._files[path]
+
+    @property
+    def paths(self) -> list[str]:
+        """All of the files."""
+        return list(self._files)
+
+    def definition(self, located: Located) -> tuple[str, str] | None:
+        """What is falsified for a test: its file and the definition's name there."""
+        name = self._files[located.path].definition(located.name)
+        return (located.path, name) if name is not None else None
+
+    def plan(self, definition: tuple[str, str]) -> Falsification:
+        """What can be done to a definition."""
+        return self._files[definition[0]].plan(definition[1])
+
+    def declares_skip(self, located: Located) -> bool:
+        """Whether the file says that the test may be skipped."""
+        return self._files[located.path].declares_skip(located.name)
+
+    def tests(self, runner: str) -> list[str]:
+        """Ids (in pytest's form, without parameters) of every test the files define for a runner."""
+        return [
+            f"{path}::{name}"
+            for path, file in self._files.items()
+            for name in (file.unittest_tests if runner == "unittest" else file.tests)
+        ]
+
+    def canonical(self, id_: str) -> str:
+        """An id in pytest's form, whichever runner wrote it."""
+        located = None if "::" in id_ else self.locate(id_)
+        return id_ if located is None else f"{located.path}::{located.name}"
+
+
+class Twins:
+    """The versions of the test files for a pair of sessions, or for a single one.
+
+    Args:
+        files: The trusted files.
+        wanted: Definitions that some expected test comes from.
+        seed: Fixes the split.
+        single: One session only, in which nothing is false.
+    """
+
+    def __init__(
+        self, files: TestFiles, wanted: Sequence[tuple[str, str]], seed: str, *, single: bool = False
+    ) -> None:
+        self.files = files
+        self.falsifiable = frozenset(
+            definition for definition in wanted if not single and not files.plan(definition).unproven
+        )
+        sessions: list[set[tuple[str, str]]] = [set()] if single else [set(), set()]
+        for path, name in self.falsifiable:
+            text = f"{seed}\0{path}\0{name}"
+            bit = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[0] & 1
+            sessions[bit].add((path, name))
+        self.falsified = tuple(frozenset(session) for session in sessions)
+        """Per session, the definitions that are false in it."""
+
+    def write(self, session: int, directory: Path) -> None:
+        """Write a session's test files below `directory`."""
+        for path in self.files.paths:
+            here = [name for where, name in self.falsifiable if where == path]
+            false = [name for where, name in self.falsified[session] if where == path]
+            data = self.files.file(path).render(false, all_planned=here)
+            target = directory / PurePosixPath(path)
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(data)
+
+    def real_id(self, id_: str) -> str:
+        """An id as it reads outside: words that stand for hidden parameters put back."""
+        base, bracket, parameters = id_.partition("[")
+        if not bracket:
+            return self.files.canonical(id_)
+        located = self.files.locate(base)
+        definition = self.files.definition(located) if located is not None else None
+        if definition is None or definition not in self.falsifiable:
+            return id_
+        for word, part in self.files.plan(definition).ids.items():
+            parameters = parameters.replace(word, part)
+        return base + bracket + parameters
+
+
+def _modules(files: Mapping[str, FalsifiableFile]) -> dict[str, str]:
+    """Module names that lead to exactly one file, whatever folder the runner starts in."""
+    found: dict[str, list[str]] = {}
+    for path in files:
+        parts = PurePosixPath(path).with_suffix("").parts
+        if parts[-1] == "__init__":
+            parts = parts[:-1]
+        for start in range(len(parts)):
+            found.setdefault(".".join(parts[start:]), []).append(path)
+    return {module: paths[0] for module, paths in found.items() if len(paths) == 1}

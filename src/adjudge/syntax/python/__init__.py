@@ -1,0 +1,1 @@
+"""Python sources: where the tests are, what they assert, and how to make a test false."""
