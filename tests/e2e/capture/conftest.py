@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -130,6 +131,7 @@ class Overlay:
     """
 
     def __init__(self, scratch: Path, *, privileged: bool) -> None:
+        scratch.mkdir(exist_ok=True)
         self.base = scratch / "base"
         self.layers = [self.base]
         self._scratch = scratch
@@ -137,6 +139,11 @@ class Overlay:
         self._merged = scratch / "merged"
         for place in (self.base, self._merged):
             place.mkdir()
+
+    def another(self) -> Overlay:
+        """One of the same kind, over an empty baseline."""
+        place = tempfile.mkdtemp(prefix="overlay-", dir=self._scratch)
+        return Overlay(Path(place), privileged=self._privileged)
 
     @property
     def tree(self) -> WorkspaceTree:

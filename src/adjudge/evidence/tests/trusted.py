@@ -68,7 +68,7 @@ async def run_trusted(suites: Suites, run: TrustedRun) -> TrustedTestRun:
     async def hear(pairs: range) -> Reconciled:
         versions = []
         for pair in pairs:
-            twins = await asyncio.to_thread(_twins, run, wanted, pair)
+            twins = await asyncio.to_thread(_twins, run, files if pair == 0 else None, wanted, pair)
             versions += [(twins, number) for number in range(len(twins.falsified))]
         trees = []
         for at, (twins, number) in enumerate(versions, len(heard)):
@@ -112,9 +112,9 @@ async def collect_tests(suites: Suites, order: Order, tree: WorkspaceTree) -> Co
     )
 
 
-def _twins(run: TrustedRun, wanted: list[tuple[str, str]], pair: int) -> Twins:
+def _twins(run: TrustedRun, files: TestFiles | None, wanted: list[tuple[str, str]], pair: int) -> Twins:
     seed = f"{run.seed}\0{pair}"
-    return Twins(TestFiles(run.files, seed, run.expected or ()), wanted, seed, single=run.pairs == 0)
+    return Twins(files or TestFiles(run.files, seed, run.expected or ()), wanted, seed, single=run.pairs == 0)
 
 
 def _check(path: str) -> None:
