@@ -16,7 +16,7 @@ __all__ = ["may_hold_a_secret", "pieces"]
 _DIGIT = re.compile(rb"[0-9]")
 _RUN = re.compile(rb"[A-Za-z0-9_+/=.~-]{10,}")
 _LETTERS = re.compile(rb"[A-Za-z]{24,}")
-_PLACE = re.compile(rb"-----(?:BEGIN|END) |://[^/\s]*@|hf_[A-Za-z]{30}|glpat-|dckr_pat_")
+_PLACE = re.compile(rb"-----(?:BEGIN|END) |://[^/\s]*@|[_-][A-Za-z]{30}|glpat-|dckr_pat_")
 
 _SEPARATORS = re.compile(rb"[_+/=.~-]+")
 _NAME = re.compile(rb"[A-Za-z]*[0-9]{0,4}[A-Za-z]*|[0-9]*")
@@ -59,6 +59,5 @@ def _is_name(run: bytes) -> bool:
 
 
 def _reads_like_words(run: bytes) -> bool:
-    """Whether capitals are as rare as in `camelCaseNames`, or there is nothing else; random ones are half."""
-    small = len(run.translate(None, _CAPITALS))
-    return small == 0 or (len(run) - small) * 3 < len(run)
+    """Whether capitals are as rare as in `camelCaseNames`; of random letters they are half."""
+    return (len(run) - len(run.translate(None, _CAPITALS))) * 3 < len(run)
