@@ -67,9 +67,9 @@ class Place:
         extract(file, writer, limits)
         return {entry.path: entry.mode for entry in writer.finish()}
 
-    def refused(self, data: bytes, **more: ArchiveLimits) -> str:
+    def refused(self, data: bytes, *, limits: ArchiveLimits | None = None) -> str:
         with pytest.raises(TreeRefused) as caught:
-            self.extract(data, **more)
+            self.extract(data, limits=limits)
         outside = {path.name for path in self.root.iterdir()} - {"into", "source.bin"}
         assert outside == set()
         return caught.value.message
