@@ -19,7 +19,7 @@ def main() -> int:
         for attempt in sorted((DEMO / "attempts").glob("*.py")):
             workspace = Path(scratch) / attempt.stem
             print(f"\n━━━ {attempt.stem.replace('-', ' ')} ━━━", flush=True)
-            _run([*ADJUDGE, "seed", str(DEMO), str(workspace), "--quiet"], environment)
+            _run([*ADJUDGE, "seed", str(DEMO), str(workspace), "--json"], environment, quiet=True)
             subprocess.run([sys.executable, str(attempt)], cwd=workspace, check=True)
             _run([*ADJUDGE, "grade", str(DEMO), "--workspace", str(workspace)], environment, may_fail=True)
     print(
@@ -32,8 +32,10 @@ def main() -> int:
     return 0
 
 
-def _run(command: list[str], environment: dict[str, str], *, may_fail: bool = False) -> None:
-    done = subprocess.run(command, env=environment, check=False)
+def _run(
+    command: list[str], environment: dict[str, str], *, may_fail: bool = False, quiet: bool = False
+) -> None:
+    done = subprocess.run(command, env=environment, check=False, stdout=subprocess.DEVNULL if quiet else None)
     if done.returncode not in ((0, 1) if may_fail else (0,)):
         sys.exit(f"demo stopped: {' '.join(command[2:4])} ended with exit code {done.returncode}")
 

@@ -7,14 +7,15 @@ built-ins are declared as entry points in `pyproject.toml`, and a test keeps the
 
 from __future__ import annotations
 
-import difflib
 import importlib
 from collections.abc import Mapping
 from functools import cache
-from importlib import metadata
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from adjudge.errors import PluginError, PluginNotFound
+
+if TYPE_CHECKING:
+    from importlib import metadata
 
 __all__ = ["BUILTINS", "distribution_of", "load", "names"]
 
@@ -53,7 +54,8 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
 def _strangers(kind: str) -> dict[str, metadata.EntryPoint]:
     """Entry points of other distributions; a built-in's name cannot be taken over."""
     found: dict[str, metadata.EntryPoint] = {}
-    for point in metadata.entry_points(group=f"adjudge.{kind}"):
+    # Loaded here, like difflib below: neither is needed to find a built-in.
+    for point in importlib.import_module("importlib.metadata").entry_points(group=f"adjudge.{kind}"):
         if point.name not in BUILTINS.get(kind, {}):
             found.setdefault(point.name, point)
     return found
@@ -85,7 +87,7 @@ def load(kind: str, name: str) -> Any:
         return getattr(importlib.import_module(module), attribute)
     point = _strangers(kind).get(name)
     if point is None:
-        near = difflib.get_close_matches(name, names(kind), n=3)
+        near = importlib.import_module("difflib").get_close_matches(name, names(kind), n=3)
         hint = f"did you mean {' or '.join(near)}?" if near else f"known: {', '.join(names(kind))}"
         raise PluginNotFound(f"no {_SINGULAR.get(kind, kind)} is called {name!r}", hint=hint)
     try:

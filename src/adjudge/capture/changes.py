@@ -137,14 +137,14 @@ class _Capture:
         self._final = final
         self._limits = limits
         self._checkout = (
-            None if opened.commit is None else CheckoutRules(Attributes(opened.lookup, baseline.prefix))
+            None if opened.commit is None else CheckoutRules(Attributes(opened.top, baseline.prefix))
         )
         self._comparison = Comparison(
             checkout=self._checkout,
             expand=None if opened.commit is None else opened.commit.expand,
             unchanged=None if index is None else index.unchanged,
         )
-        self._ignores = BaselineIgnores(opened.lookup, baseline.prefix)
+        self._ignores = BaselineIgnores(opened.top, baseline.prefix)
         self._work_budget = _HashBudget(
             limits.changes, limits.hashed_total_bytes, limits.hashed_file_bytes, is_litter=False
         )
@@ -219,7 +219,11 @@ class _Capture:
     # Renames
 
     def _pair(self, changes: list[_Change]) -> list[_Change]:
-        deleted = [change for change in changes if change.old and not change.new and _can_move(change)]
+        deleted = [
+            change
+            for change in changes
+            if change.old and not change.new and _can_move(change) and not self._became_directory(change)
+        ]
         added = [change for change in changes if change.new and not change.old and _can_move(change)]
         if not deleted or not added:
             return changes
@@ -239,6 +243,11 @@ class _Capture:
         ]
         gone = {id(deleted[pair.old]) for pair in pairs} | {id(added[pair.new]) for pair in pairs}
         return [change for change in changes if id(change) not in gone] + merged
+
+    def _became_directory(self, change: _Change) -> bool:
+        """A symlink in whose place a directory stands: `git apply` refuses a rename of it."""
+        is_symlink = change.old is not None and change.old.entry.type is EntryType.SYMLINK
+        return is_symlink and is_folder(self._final.lookup(change.path))
 
     def _candidate(self, side: _Side) -> Candidate:
         entry = side.entry
@@ -276,7 +285,7 @@ class _Capture:
     # What a careful reader should know
 
     def _inspect_repositories(self) -> Iterator[RepositoryFinding]:
-        baseline = self._opened.lookup if self._opened.commit is None else None
+        baseline = None if self._opened.disk is None else self._opened.disk.lookup
         for folder in sorted(self._comparison.repositories):
             try:
                 yield from inspect_git_directory(folder, self._final.lookup, baseline)

@@ -84,7 +84,7 @@ def _pair_exact(deleted: Sequence[Candidate], added: Sequence[Candidate]) -> lis
         unpaired: list[int] = []
         for at in free_new:
             waiting = sources.get(key(added[at]))
-            if waiting and not _moves_into_itself(deleted[waiting[0]], added[at]):
+            if waiting:
                 chosen = waiting.popleft()
                 free_old.discard(chosen)
                 pairs.append(Pair(chosen, at, 100))
@@ -149,11 +149,6 @@ def _content(candidate: Candidate) -> tuple[str, str, bytes]:
 
 def _content_and_name(candidate: Candidate) -> tuple[str, str, bytes]:
     return candidate.kind, candidate.digest, _name(candidate.path)
-
-
-def _moves_into_itself(old: Candidate, new: Candidate) -> bool:
-    """A symlink that became a directory with an equal symlink in it: `git apply` refuses that as a rename."""
-    return old.kind == "symlink" and new.path.startswith(old.path + b"/")
 
 
 def _name(path: bytes) -> bytes:

@@ -164,6 +164,8 @@ class SecretFindings(Record):
     scanned_bytes: int
     unscanned: tuple[WorkspacePath, ...] = ()
     """Changed files whose text could not be scanned whole."""
+    scanner: str = ""
+    """What scanned, with its version: it decides what is found."""
 
 
 class SecretScan(EvidenceRequest):

@@ -17,7 +17,9 @@ from adjudge.sandbox.skeleton import AGENT_ID
 __all__ = ["Bwrap", "find_bwrap", "namespace_options", "parse_start_failure"]
 
 _NEEDED = ("--args", "--clearenv", "--json-status-fd", "--block-fd", "--size", "--perms", "--seccomp")
-_START_FAILURE = re.compile(r"^bwrap: (?:execvp|Can't chdir to) (?P<what>.*): (?P<why>[^:]+)$", re.MULTILINE)
+_START_FAILURE = re.compile(
+    r"^bwrap: (?:execvp|Can't chdir to) (?P<what>.*): (?P<why>[^:\n]+)$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True)

@@ -11,14 +11,14 @@ import json
 import os
 import resource
 import select
-import signal
 import socket
 import time
 
 from adjudge.sandbox import kernel
+from adjudge.sandbox.ending import end_all_children, end_process
 from adjudge.sandbox.launchrequest import Execute, Identity, Report
 from adjudge.sandbox.networkhelper import connect
-from adjudge.sandbox.processes import children, parent
+from adjudge.sandbox.processes import parent
 from adjudge.sandbox.seat import Seat
 
 __all__ = ["Execution"]
@@ -72,8 +72,8 @@ class Execution:
         try:
             self._watch(child, status_read, block_write, deadline)
         finally:
-            _end(child)
-            _end_all_children()
+            end_process(child)
+            end_all_children()
         self._report["wall_s"] = time.monotonic() - started
         self._read_status(status_read)
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -143,25 +143,3 @@ class Execution:
             if "exit-code" in document:
                 self._report["exit_code"] = document["exit-code"]
         return more
-
-
-def _end(child: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.kill(child, signal.SIGKILL)
-
-
-def _end_all_children() -> None:
-    """Kill and reap until there are none; orphans of the tree arrive here as their parents die."""
-    me = os.getpid()
-    while True:
-        try:
-            pid, _ = os.waitpid(-1, os.WNOHANG)
-        except ChildProcessError:
-            return
-        if pid != 0:
-            continue
-        # A child of ours that was not reaped keeps its number, so no stranger can be hit.
-        for child in children(me):
-            _end(child)
-        with contextlib.suppress(ChildProcessError):
-            os.waitpid(-1, 0)

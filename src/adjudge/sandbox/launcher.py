@@ -15,7 +15,7 @@ import select
 import signal
 import socket
 
-from adjudge.sandbox.launchrequest import CgroupParents, Header
+from adjudge.sandbox.launchrequest import CgroupParents, Header, receive
 from adjudge.sandbox.staging import IdMaps, open_user_namespace
 from adjudge.sandbox.supervisor import supervise
 
@@ -49,7 +49,7 @@ class _Launcher:
         """Until adjudge closes its end."""
         while True:
             try:
-                message, received, _, _ = socket.recv_fds(self._server, _HEADER_BYTES, DESCRIPTORS)
+                message, received = receive(self._server, _HEADER_BYTES, DESCRIPTORS)
             except OSError:
                 return
             if not message:

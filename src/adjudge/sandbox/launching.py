@@ -120,11 +120,9 @@ class Errand:
 
     def _read(self) -> None:
         try:
-            message = self._control.recv(_MESSAGE_BYTES)
+            message = self._receive()
         except BlockingIOError:
             return
-        except OSError:
-            message = b""
         report: Report = (
             json.loads(message) if message else {"failed": "the sandbox supervisor died without a report"}
         )
@@ -135,6 +133,13 @@ class Errand:
         self.close()
         if not self.report.done():
             self.report.set_result(report)
+
+    def _receive(self) -> bytes:
+        try:
+            return self._control.recv(_MESSAGE_BYTES)
+        except ConnectionResetError:
+            # Told to end just as it ended: the report is still there behind the reset.
+            return self._control.recv(_MESSAGE_BYTES)
 
     def close(self) -> None:
         """Let go of the errand; if it still runs, its supervisor ends it."""

@@ -5,6 +5,8 @@ Standard library only.
 
 from __future__ import annotations
 
+import array
+import socket
 from typing import Literal, NotRequired, TypedDict
 
 __all__ = [
@@ -20,13 +22,27 @@ __all__ = [
     "Read",
     "Report",
     "Request",
+    "Spawn",
     "Staged",
     "Write",
+    "receive",
 ]
 
 STAGE = "/tmp"
 """Where a private tmpfs with everything staged is mounted, in a mount namespace nobody else sees. bwrap
 needs this directory to exist as well."""
+
+
+def receive(channel: socket.socket, size: int, descriptors: int) -> tuple[bytes, list[int]]:
+    """Take one message with its descriptors, which no program executed later inherits."""
+    # Not `socket.recv_fds`, which takes flags but forgets them (Python 3.11), so that all are inheritable.
+    numbers = array.array("i")
+    room = socket.CMSG_LEN(descriptors * numbers.itemsize)
+    message, extras, _, _ = channel.recvmsg(size, room, socket.MSG_CMSG_CLOEXEC)
+    for level, kind, data in extras:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            numbers.frombytes(data[: len(data) - len(data) % numbers.itemsize])
+    return message, list(numbers)
 
 
 class Identity(TypedDict):
@@ -79,6 +95,17 @@ class Execute(TypedDict):
     seccomp: str
     """The filter program, in hexadecimal; empty for none."""
     helper: Helper | None
+
+
+class Spawn(TypedDict):
+    """Run a command as it is, in the host's namespaces."""
+
+    op: Literal["spawn"]
+    command: list[str]
+    environment: dict[str, str]
+    cwd: str
+    rlimits: list[tuple[int, int]]
+    wall_s: float
 
 
 class Copy(TypedDict):
@@ -142,7 +169,7 @@ class Request(TypedDict):
     overlay: Overlay | None
     mount_points: list[MountPoint]
     """Checked to be reachable without a link, made where missing, and removed again afterwards."""
-    errand: Execute | Copy | Read | Write | None
+    errand: Execute | Spawn | Copy | Read | Write | None
     """None only stages, which tells whether the machine can."""
 
 
@@ -154,9 +181,11 @@ class Report(TypedDict, total=False):
     refused: tuple[str, str]
     """The file asked for cannot be had: errno's name and why."""
     started: int
-    """First message of an execution: host pid of the first process of the sandbox's pid namespace."""
+    """First message of an execution: host pid of the process below which the whole tree is."""
     exit_code: int | None
     """The command's exit code; None when it never started or was ended."""
+    signal: int
+    """The signal that ended the command, from an errand that can tell."""
     ended: bool
     """The tree was ended on request."""
     timed_out: bool

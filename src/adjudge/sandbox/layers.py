@@ -13,7 +13,14 @@ from adjudge.sandbox.launching import send_errand
 from adjudge.sandbox.launchrequest import STAGE, Copy, Identity, Overlay, Report, Request, Staged
 from adjudge.sandbox.ownership import root_owner, single_owner
 
-__all__ = ["OwnWorkspace", "prepare_workspace", "run_quietly", "stages_by_user_namespace"]
+__all__ = [
+    "OwnWorkspace",
+    "copy_workspace",
+    "empty_workspace",
+    "prepare_workspace",
+    "run_quietly",
+    "stages_by_user_namespace",
+]
 
 _proven: dict[tuple[int, ...], str | None] = {}
 """(is root, device of the scratch directory, devices of the layers) → why an overlay is refused, or None."""
@@ -69,18 +76,27 @@ async def prepare_workspace(
     """
     plain = scratch / "workspace"
     if spec.workspace is None:
-        plain.mkdir(mode=0o755)
-        if identity is not None:
-            os.chown(plain, identity["uid"], identity["gid"])
-        return OwnWorkspace("none", WorkspaceTree(layers=(plain,), single_owner=True), directory=plain)
+        return empty_workspace(plain, identity)
     given = spec.workspace
-    for layer in given.layers:
-        if not layer.is_dir():
-            raise WorkspaceUnreadable(f"workspace {layer} is not a directory")
+    _check(given)
     reason = await _why_no_overlay(spec, given, scratch, identity, stages=stages)
     if reason is None:
         return _overlaid(given, scratch, identity)
-    return await _copied(given, plain, identity, reason, stages=stages)
+    return await copy_workspace(given, plain, identity, reason=reason, stages=stages)
+
+
+def empty_workspace(plain: Path, identity: Identity | None) -> OwnWorkspace:
+    """A new plain directory."""
+    plain.mkdir(mode=0o755)
+    if identity is not None:
+        os.chown(plain, identity["uid"], identity["gid"])
+    return OwnWorkspace("none", WorkspaceTree(layers=(plain,), single_owner=True), directory=plain)
+
+
+def _check(given: WorkspaceTree) -> None:
+    for layer in given.layers:
+        if not layer.is_dir():
+            raise WorkspaceUnreadable(f"workspace {layer} is not a directory")
 
 
 async def _why_no_overlay(
@@ -132,9 +148,16 @@ def _overlaid(given: WorkspaceTree, scratch: Path, identity: Identity | None) ->
     return OwnWorkspace("overlay", tree, staged, overlay)
 
 
-async def _copied(
-    given: WorkspaceTree, plain: Path, identity: Identity | None, reason: str, *, stages: bool
+async def copy_workspace(
+    given: WorkspaceTree, plain: Path, identity: Identity | None, *, reason: str = "", stages: bool
 ) -> OwnWorkspace:
+    """Copy a tree, whatever it is made of, into a new plain directory.
+
+    Raises:
+        WorkspaceUnreadable: The given tree is not there, or not a directory.
+        SandboxError: It could not be copied.
+    """
+    _check(given)
     os.mkdir(plain, 0o755)
     errand: Copy = {"op": "copy", "source": str(given.base), "target": str(plain)}
     if not stages:

@@ -25,6 +25,10 @@ __all__ = [
 _OPEN_FILES = 65_536
 """Enough for test runners and servers; a leak is stopped before it exhausts the machine's table."""
 
+_FILE_SLACK = 256 * 1024 * 1024
+"""What a fast disk takes in the time a watcher needs: the tree is to be ended for its disk limit, not to
+fail with `File too large`."""
+
 
 @dataclass(frozen=True, slots=True)
 class Breach:
@@ -91,5 +95,5 @@ def rlimits(limits: Limits) -> list[tuple[int, int]]:
     return [
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, files),
-        (resource.RLIMIT_FSIZE, limits.disk_bytes),
+        (resource.RLIMIT_FSIZE, limits.disk_bytes + _FILE_SLACK),
     ]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from pathlib import Path
 
 from adjudge.errors import SandboxUnavailable
 from adjudge.sandbox.launchrequest import Helper
-from adjudge.sandbox.networkhelper import PASTA_DNS, SLIRP_DNS
+from adjudge.sandbox.networkhelper import PASTA_DNS, SLIRP_DNS, TUN
 
-__all__ = ["HELPER_HINT", "find_helper", "look_for_helper", "write_resolver"]
+__all__ = ["HELPER_HINT", "find_helper", "look_for_helper", "why_no_tunnel", "write_resolver"]
 
 HELPER_HINT = "install pasta (package `passt`) or slirp4netns, or run without a network"
+_TUNNEL_HINT = f"have root run `chmod 666 {TUN}` (the usual mode), after `modprobe tun` if it is missing"
 
 
 def look_for_helper() -> Helper | None:
@@ -27,12 +29,24 @@ def find_helper() -> Helper:
     """The same.
 
     Raises:
-        SandboxUnavailable: Neither is installed.
+        SandboxUnavailable: Neither is installed, or it could not work.
     """
     helper = look_for_helper()
     if helper is None:
         raise SandboxUnavailable("network `egress` needs a helper program", hint=HELPER_HINT)
+    reason = why_no_tunnel()
+    if reason is not None:
+        raise SandboxUnavailable(f"network `egress` needs a tunnel device: {reason}", hint=_TUNNEL_HINT)
     return helper
+
+
+def why_no_tunnel() -> str | None:
+    """Why this user cannot have a tunnel device; None when it can. Root gives its sandboxes one."""
+    if not os.path.exists(TUN):
+        return f"{TUN} does not exist"
+    if os.geteuid() != 0 and not os.access(TUN, os.R_OK | os.W_OK):
+        return f"{TUN} may not be opened by this user"
+    return None
 
 
 def write_resolver(etc: Path, scratch: Path, helper: Helper) -> Path:

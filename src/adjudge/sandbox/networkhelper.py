@@ -6,19 +6,25 @@ that would lead to the host's loopback is switched off: the store and the engine
 
 from __future__ import annotations
 
+import fcntl
 import os
 import select
 import signal
+import stat
 import time
 
+from adjudge.sandbox import kernel
 from adjudge.sandbox.launchrequest import Helper, Identity
 
-__all__ = ["PASTA_DNS", "SLIRP_DNS", "connect"]
+__all__ = ["PASTA_DNS", "SLIRP_DNS", "TUN", "connect"]
 
 PASTA_DNS = "169.254.53.53"
 """The address at which pasta answers DNS inside: link-local, so no real host can have it."""
 SLIRP_DNS = "10.0.2.3"
+TUN = "/dev/net/tun"
+_TUN_NUMBERS = (10, 200)
 _READY_S = 10.0
+_NS_GET_USERNS = 0xB701
 
 
 def connect(helper: Helper, first: int, identity: Identity | None) -> None:
@@ -29,6 +35,10 @@ def connect(helper: Helper, first: int, identity: Identity | None) -> None:
     """
     ready_read, ready_write = os.pipe()
     said_read, said_write = os.pipe()
+    _wait_for_users(first)
+    owner = _owner_of_network(first)
+    if identity is not None:
+        _open_tun()
     pid = os.fork()
     if pid == 0:
         try:
@@ -36,6 +46,8 @@ def connect(helper: Helper, first: int, identity: Identity | None) -> None:
                 os.setgroups([])
                 os.setresgid(identity["gid"], identity["gid"], identity["gid"])
                 os.setresuid(identity["uid"], identity["uid"], identity["uid"])
+            # Root of a namespace that owns nothing but the sandbox's network.
+            kernel.enter(owner, kernel.CLONE_NEWUSER)
             signal.signal(signal.SIGPIPE, signal.SIG_DFL)
             null = os.open(os.devnull, os.O_RDWR)
             os.dup2(null, 0)
@@ -46,6 +58,7 @@ def connect(helper: Helper, first: int, identity: Identity | None) -> None:
             os.execve(helper["path"], _command(helper, first, ready_write), {"PATH": "/usr/bin:/bin"})
         finally:
             os._exit(127)
+    os.close(owner)
     os.close(ready_write)
     os.close(said_write)
     try:
@@ -62,18 +75,52 @@ def connect(helper: Helper, first: int, identity: Identity | None) -> None:
         os.close(said_read)
 
 
+def _wait_for_users(first: int) -> None:
+    """Until bwrap has said who is who in the user namespace: before that nobody in it has a right."""
+    deadline = time.monotonic() + _READY_S
+    while time.monotonic() < deadline:
+        with open(f"/proc/{first}/uid_map") as file:
+            if file.read():
+                return
+        time.sleep(0.0005)
+    raise OSError("bwrap did not set up its user namespace")
+
+
+def _open_tun() -> None:
+    """As root, in our private mount namespace: a tunnel device that the helper's user may open.
+
+    Everybody may on most machines, since the device gives nothing to whoever has no network namespace.
+    """
+    if os.stat(TUN).st_mode & 0o006 == 0o006:
+        return
+    kernel.mount("tmpfs", os.path.dirname(TUN), "tmpfs", kernel.MS_NOSUID, "mode=0755,size=4k")
+    os.mknod(TUN, stat.S_IFCHR | 0o666, os.makedev(*_TUN_NUMBERS))
+    os.chmod(TUN, 0o666)
+
+
+def _owner_of_network(first: int) -> int:
+    """The user namespace in which the network namespace was made.
+
+    Not the one the process is in: bwrap goes one deeper before it executes the command.
+    """
+    network = os.open(f"/proc/{first}/ns/net", os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return fcntl.ioctl(network, _NS_GET_USERNS)
+    finally:
+        os.close(network)
+
+
 def _command(helper: Helper, first: int, ready: int) -> list[str]:
     if helper["kind"] == "pasta":
         return [
             helper["path"], "--config-net", "--quiet",
             "--no-map-gw",
             "--tcp-ports", "none", "--udp-ports", "none", "--tcp-ns", "none", "--udp-ns", "none",
-            "--dns-forward", PASTA_DNS,
-            "--userns", f"/proc/{first}/ns/user", "--netns", f"/proc/{first}/ns/net",
+            "--dns-forward", PASTA_DNS, "--netns-only", "--netns", f"/proc/{first}/ns/net",
         ]  # fmt: skip
     return [
         helper["path"], "--configure", "--mtu=65520", "--disable-host-loopback", "--enable-seccomp",
-        f"--ready-fd={ready}", f"--userns-path=/proc/{first}/ns/user", str(first), "tap0",
+        f"--ready-fd={ready}", "--netns-type=path", f"/proc/{first}/ns/net", "tap0",
     ]  # fmt: skip
 
 

@@ -21,7 +21,7 @@ from adjudge.records.sandbox import (
 )
 from adjudge.sandbox.bwrap import find_bwrap
 from adjudge.sandbox.cgroups import find_places
-from adjudge.sandbox.network import HELPER_HINT, look_for_helper
+from adjudge.sandbox.network import HELPER_HINT, look_for_helper, why_no_tunnel
 from adjudge.sandbox.scratch import scratch_root
 from adjudge.sandbox.seccomp import filter_program
 from adjudge.sandbox.uids import FIRST_UID, LEASES, lease_directory
@@ -65,7 +65,6 @@ def probe_bubblewrap(backend: BubblewrapBackend) -> SandboxSupport:
 def _static_facts() -> dict[str, str]:
     bwrap = find_bwrap()
     places = find_places()
-    helper = look_for_helper()
     root = os.geteuid() == 0
     leases = f"{FIRST_UID}-{FIRST_UID + LEASES - 1}, locks in {lease_directory()}"
     user = f"as root: an unprivileged user for each sandbox ({leases})"
@@ -80,8 +79,17 @@ def _static_facts() -> dict[str, str]:
         if places is None
         else f"{places.name} in {', '.join(map(str, places.parents))}",
         "system call filter": "on" if filter_program() is not None else f"none for {platform.machine()}",
-        "network helper": "none" if helper is None else f"{helper['kind']} ({helper['path']})",
+        "network helper": _network(),
     }
+
+
+def _network() -> str:
+    helper = look_for_helper()
+    if helper is None:
+        return "none: no network `egress`"
+    found = f"{helper['kind']} ({helper['path']})"
+    reason = why_no_tunnel()
+    return found if reason is None else f"{found}, but {reason}"
 
 
 def _workspace(report: SandboxReport) -> str:

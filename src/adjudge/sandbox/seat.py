@@ -17,7 +17,7 @@ import time
 
 from adjudge.sandbox import kernel
 from adjudge.sandbox.becoming import Descriptors, become_bwrap
-from adjudge.sandbox.launchrequest import CgroupParents, Execute, Identity, Request
+from adjudge.sandbox.launchrequest import CgroupParents, Execute, Identity, Request, receive
 
 __all__ = ["Seat"]
 
@@ -100,7 +100,7 @@ class Seat:
         try:
             for path in self._paths:
                 _write(f"{path}/cgroup.procs", "0")
-            message, received, _, _ = socket.recv_fds(door, 16, _DESCRIPTORS)
+            message, received = receive(door, 16, _DESCRIPTORS)
             if not message:
                 return
             door.close()

@@ -7,6 +7,7 @@ asked has gone. Files are read, written and copied here as well, over the same m
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import json
 import os
@@ -16,9 +17,10 @@ import socket
 from adjudge.sandbox.copying import copy_tree
 from adjudge.sandbox.execution import Execution
 from adjudge.sandbox.fileaccess import read_beneath, write_beneath
-from adjudge.sandbox.launchrequest import CgroupParents, Copy, Execute, Read, Report, Request, Write
+from adjudge.sandbox.launchrequest import CgroupParents, Copy, Execute, Read, Report, Request, Write, receive
 from adjudge.sandbox.mountpoints import make_mount_points, remove_mount_points
 from adjudge.sandbox.seat import Seat
+from adjudge.sandbox.spawning import run_spawn
 from adjudge.sandbox.staging import IdMaps, enter_own_namespaces, stage, unstage
 
 __all__ = ["MAX_DESCRIPTORS", "supervise"]
@@ -37,7 +39,7 @@ def supervise(channel: socket.socket, parents: CgroupParents | None) -> None:
     seat = Seat(parents)
     done = False
     try:
-        message, received, _, _ = socket.recv_fds(channel, 64 * 1024, MAX_DESCRIPTORS)
+        message, received = receive(channel, 64 * 1024, MAX_DESCRIPTORS)
         channel.close()
         if message:
             text, control_fd, stdin, stdout, stderr, *spaces = received
@@ -51,13 +53,21 @@ def supervise(channel: socket.socket, parents: CgroupParents | None) -> None:
                 done = "refused" not in report
             except Exception as error:
                 report = {"failed": f"{type(error).__name__}: {error}"}
-            control.send(json.dumps(report).encode())
+            _answer(control, report)
     except OSError:
         # Whoever asked is gone, and will not remove the group.
         done = False
     finally:
         if not done:
             seat.give_up()
+
+
+def _answer(control: socket.socket, report: Report) -> None:
+    # Closing with something unread would reset the connection under the report.
+    with contextlib.suppress(BlockingIOError):
+        while control.recv(16, socket.MSG_DONTWAIT):
+            pass
+    control.send(json.dumps(report).encode())
 
 
 def _run(
@@ -79,6 +89,8 @@ def _run(
         report: Report = {}
     elif errand["op"] == "execute":
         report = _execute(errand, request, text, control, standard, seat, owner)
+    elif errand["op"] == "spawn":
+        report = run_spawn(errand, control, standard)
     else:
         report = _work_on_files(errand, standard, owner)
     if staged:

@@ -178,4 +178,5 @@ def base_environment() -> Mapping[str, str]:
         "LOGNAME": "agent",
         "LANG": "C.UTF-8",
         "TMPDIR": "/tmp",
+        "ADJUDGE_WORKSPACE": WORKSPACE,
     }

@@ -187,6 +187,9 @@ def _extract_tar(stream: IO[bytes], writer: TreeWriter, budget: _Budget) -> tupl
                 writer.add_file(path, _chunks(content, member.size), executable=bool(member.mode & 0o100))
             else:
                 raise TreeRefused(f"{shown(path)} is neither a file, a folder nor a link")
+    if counted.last_block != bytes(tarfile.BLOCKSIZE):
+        # tarfile takes a damaged header in the middle for the end.
+        raise TreeRefused("is cut short or damaged: it does not end as tar archives do")
     links.write()
     return _left_out(history)
 
@@ -241,6 +244,8 @@ class _Counted(io.RawIOBase):
         self._position = 0
         self._last = b""
         self._again = False
+        self.last_block = b""
+        """The last piece read that had the size of a header."""
 
     def read(self, size: int = -1) -> bytes:
         if size < 0 or size > self._budget.limits.header_bytes:
@@ -256,6 +261,8 @@ class _Counted(io.RawIOBase):
             data += piece
         self._position += len(data)
         self._last = data[-1:] or self._last
+        if size == tarfile.BLOCKSIZE:
+            self.last_block = data
         return data
 
     def readinto(self, buffer: Any) -> int:

@@ -13,6 +13,7 @@ runs it. So equal content has one digest on every machine, however it was writte
 from __future__ import annotations
 
 import contextlib
+import importlib
 import os
 import tempfile
 from collections.abc import Iterator
@@ -28,7 +29,6 @@ from adjudge.records.task import Scenario, Task
 from adjudge.records.tree import SYMLINK, TreeEntry, digest_tree
 from adjudge.tasks.folder import Folder
 from adjudge.tasks.load import LoadedScenario
-from adjudge.tasks.sources import materialise
 from adjudge.tasks.trees import PlainContent, PlainFolder, TreeWriter, remove_tree, write_folder
 
 __all__ = ["FrozenTask", "freeze", "load_task", "task_digest", "task_without_source"]
@@ -87,6 +87,8 @@ def freeze(loaded: LoadedScenario, state_dir: Path) -> FrozenTask:
         entries: tuple[TreeEntry, ...] = ()
         notes: tuple[str, ...] = ()
         if scenario.workspace is not None:
+            # Loaded here: grading a folder needs task digests, but no archives and no git.
+            materialise = importlib.import_module("adjudge.tasks.sources").materialise
             made = materialise(scenario.workspace, folder, scratch / "source")
             scenario = scenario.model_copy(update={"workspace": made.source})
             source_digest, entries, notes = digest_tree(made.entries), made.entries, made.notes

@@ -42,24 +42,24 @@ def fetch_repository(url: str, ref: str | None, into: Path) -> str:
         raise UsageError("git is not installed", hint="install git, or give the repository as path")
     _git(["init", "--quiet", "--bare", "--template=", str(into)], cwd=into.parent)
     wanted = ref or "HEAD"
-    failed = _fetch(into, url, "--depth=1", f"+{wanted}:{_FETCHED}")
+    refspec = f"+{wanted}:{_FETCHED}"
+    # A server need not know how to leave history out.
+    failed = _fetch(into, url, refspec, "--depth=1") and _fetch(into, url, refspec)
     if failed is None:
         return _FETCHED
     if _COMMIT_ID.match(wanted):
-        # Servers need not hand out single commits by id, and a short id means something only on this side.
+        # Nor need it hand out single commits by id, and a short id means something only on this side.
         failed = _fetch(into, url, "+refs/*:refs/remote/*")
         if failed is None:
             return wanted
     raise UsageError(f"{url} at {wanted!r} cannot be fetched: {failed}")
 
 
-def _fetch(repository: Path, url: str, *arguments: str) -> str | None:
+def _fetch(repository: Path, url: str, refspec: str, *options: str) -> str | None:
     """Why fetching failed, or None."""
-    options = ["--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--quiet"]
-    depth = [argument for argument in arguments if argument.startswith("--")]
-    refs = [argument for argument in arguments if not argument.startswith("--")]
+    common = ("--no-tags", "--no-recurse-submodules", "--no-write-fetch-head", "--quiet")
     try:
-        _git(["fetch", *options, *depth, "--", url, *refs], cwd=repository)
+        _git(["fetch", *common, *options, "--", url, refspec], cwd=repository)
     except UsageError as error:
         return error.message
     return None

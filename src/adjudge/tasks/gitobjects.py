@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pygit2
-from pygit2.enums import ConfigLevel, FileMode
+from pygit2.enums import ConfigLevel, FileMode, RepositoryOpenFlag
 
 from adjudge.errors import StoreError, UsageError
 from adjudge.records.paths import path_bytes
@@ -52,7 +52,7 @@ def write_commit(repository: Path, ref: str, writer: TreeWriter) -> CommitTree:
         TreeRefused: The tree holds something that cannot be written.
     """
     try:
-        repo = pygit2.Repository(str(repository))
+        repo = pygit2.Repository(str(repository), RepositoryOpenFlag.NO_SEARCH)
     except (pygit2.GitError, ValueError) as error:
         raise UsageError(
             f"{repository} is not a git repository: {error}",

@@ -44,3 +44,16 @@ def test_every_command_of_the_table_can_be_imported(capsys: pytest.CaptureFixtur
     for name in COMMANDS:
         assert main([name, "--help"]) == 0, name
         assert "Usage: adjudge" in capsys.readouterr().out
+
+
+def test_a_bug_never_reads_as_a_failed_grading(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object, **__: object) -> None:
+        raise ZeroDivisionError("a bug")
+
+    monkeypatch.setattr("adjudge.cli.main.cli.main", broken)
+    assert main([]) == 3
+    shown = capsys.readouterr().err
+    assert "ZeroDivisionError: a bug" in shown
+    assert "this is a bug in adjudge" in shown

@@ -225,7 +225,7 @@ async def secrets_of_the_system_cannot_be_read(bench: Bench) -> None:
         await bench.attack(
             sandbox,
             """
-for path in ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/proc/kcore", "/sys/kernel/debug"):
+for path in ("/etc/shadow", "/etc/gshadow", "/etc/sudoers", "/proc/kcore"):
     try:
         os.close(os.open(path, os.O_RDONLY))
     except OSError as error:

@@ -1,0 +1,1 @@
+"""Finding secret-like strings in text. What is scanned is for `adjudge.evidence.secrets` to say."""

@@ -1,0 +1,440 @@
+r"""Attempts made of two dictionaries: what a workspace held before, and what it holds after.
+
+For tests of scorers and collectors. An `Attempt` gives the change set, the contents behind it, and the
+evidence a scorer asks for:
+
+    attempt = Attempt(before={"a.py": "x = 1\n"}, after={"a.py": "x = 2\n", "b.py": Symlink("a.py")})
+    outcome = attempt.score(MyScorer, {"limit": 1})
+
+The real thing is `adjudge.capture`; this one knows files, symlinks, modes and exact renames, and is exact
+about them.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from adjudge.contracts import Scorer, Subject, WorkspaceEntry
+from adjudge.errors import WorkspaceUnreadable
+from adjudge.formats.patterns import PathPatterns
+from adjudge.records.base import BlobRef, Record, digest_bytes, digest_json
+from adjudge.records.change import (
+    BaselineOrigin,
+    BaselineRef,
+    ChangeKind,
+    ChangeSet,
+    EntryType,
+    FileChange,
+    Hunk,
+)
+from adjudge.records.evidence import (
+    AnyRequest,
+    ChangedLine,
+    CommandOutcome,
+    CommandRun,
+    FileLines,
+    ParsedChange,
+    ParsedChangeSet,
+    PathState,
+    PathStatus,
+    SecretFindings,
+    SecretScan,
+)
+from adjudge.records.paths import path_bytes
+from adjudge.records.sandbox import Ended, ExecResult, Usage, WorkspaceTree
+from adjudge.records.score import Recipe, ScorerOutcome
+from adjudge.records.task import Scenario, Task
+
+__all__ = [
+    "Attempt",
+    "Executable",
+    "FakeEvidence",
+    "Folder",
+    "MemoryContents",
+    "Repository",
+    "Special",
+    "Symlink",
+    "Thing",
+    "Unreadable",
+    "exec_result",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Symlink:
+    """A symlink."""
+
+    target: str
+
+
+@dataclass(frozen=True, slots=True)
+class Executable:
+    """A file with the executable bit."""
+
+    content: bytes | str = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """A submodule, by its commit."""
+
+    commit: str = "0" * 40
+
+
+@dataclass(frozen=True, slots=True)
+class Special:
+    """A fifo, socket or device."""
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """A folder with nothing in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A file whose content cannot be read."""
+
+    size_bytes: int = 1
+
+
+Thing: TypeAlias = bytes | str | Symlink | Executable | Repository | Special | Folder | Unreadable
+
+_MODES = {
+    EntryType.FILE: 0o100644,
+    EntryType.SYMLINK: 0o120000,
+    EntryType.REPOSITORY: 0o160000,
+    EntryType.SPECIAL: 0o010000,
+    EntryType.DIRECTORY: 0o040000,
+}
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """Two trees, by path. A text stands for a file in UTF-8."""
+
+    before: Mapping[str, Thing] = field(default_factory=dict)
+    after: Mapping[str, Thing] = field(default_factory=dict)
+    litter: tuple[str, ...] = ()
+    """Patterns of paths that the baseline's ignore rules call litter."""
+    renamed: Mapping[str, str] = field(default_factory=dict)
+    """Old path → new path, for files that were moved and edited; unedited moves are found."""
+
+    @cached_property
+    def changes(self) -> tuple[FileChange, ...]:
+        """Every change, sorted by the true bytes of its path."""
+        before, after = dict(self.before), dict(self.after)
+        moves = self._moves()
+        found = [self._change(before.pop(old), after.pop(new), new, old) for old, new in moves.items()]
+        found += [
+            self._change(before.get(path), after.get(path), path)
+            for path in before.keys() | after.keys()
+            if before.get(path) != after.get(path)
+        ]
+        return tuple(sorted(found, key=lambda change: path_bytes(change.path)))
+
+    @cached_property
+    def change_set(self) -> ChangeSet:
+        """The change set; its diff is left empty."""
+        identity = [change.model_dump(mode="json") for change in self.changes]
+        return ChangeSet(
+            baseline=BaselineRef(origin=BaselineOrigin.DIRECTORY, description="a dictionary"),
+            changes=self.changes,
+            diff=BlobRef(digest=digest_bytes(b""), size_bytes=0),
+            digest=digest_json(identity),
+        )
+
+    @cached_property
+    def contents(self) -> MemoryContents:
+        """The bytes behind the change set."""
+        return MemoryContents(self.before, self.after)
+
+    def subject(self, workspace: Path = Path("/nonexistent")) -> Subject:
+        """What a collector is given. Nothing is on disk unless `workspace` says where."""
+        scenario = Scenario(name="attempt", recipe=Recipe(scorers=()))
+        return Subject(
+            task=Task(name="attempt", digest=digest_bytes(b"attempt"), scenario=scenario),
+            change_set=self.change_set,
+            baseline=None,
+            workspace=WorkspaceTree(layers=(workspace,)),
+            contents=self.contents,
+        )
+
+    def answer(self, request: AnyRequest) -> Record:
+        """What a collector would answer: commands exit with 0, and no secret is found."""
+        if isinstance(request, ParsedChange):
+            return self._parsed(request)
+        if isinstance(request, PathState):
+            return self._path_state(request.path)
+        if isinstance(request, CommandRun):
+            return CommandOutcome(result=exec_result())
+        assert isinstance(request, SecretScan)
+        return SecretFindings(findings=(), scanned_bytes=0)
+
+    def evidence(
+        self, requests: Iterable[AnyRequest], answers: Mapping[AnyRequest, Record] | None = None
+    ) -> FakeEvidence:
+        """Evidence for exactly these requests; `answers` overrides what the attempt itself would answer."""
+        given = answers or {}
+        return FakeEvidence({ask: given[ask] if ask in given else self.answer(ask) for ask in requests})
+
+    def score(
+        self,
+        scorer: type[Scorer[Any]],
+        config: Mapping[str, object] | None = None,
+        answers: Mapping[AnyRequest, Record] | None = None,
+    ) -> ScorerOutcome:
+        """What a scorer says of the attempt, with its fields as a recipe would write them."""
+        made = scorer()
+        checked = scorer.Config.model_validate(dict(config or {}))
+        return made.score(checked, self.evidence(made.needs(checked), answers))
+
+    def _moves(self) -> dict[str, str]:
+        moves = dict(self.renamed)
+        gone = [path for path in self.before if path not in self.after and path not in moves]
+        come = [path for path in self.after if path not in self.before and path not in moves.values()]
+        for old in gone:
+            new = next((path for path in come if self.after[path] == self.before[old]), None)
+            if new is not None and _type(self.before[old]) is EntryType.FILE and _data(self.before[old]):
+                moves[old] = new
+                come.remove(new)
+        return moves
+
+    def _change(
+        self, old: Thing | None, new: Thing | None, path: str, moved_from: str | None = None
+    ) -> FileChange:
+        hunks = _hunks(old, new)
+        return FileChange(
+            path=path,
+            old_path=moved_from,
+            kind=_kind(old, new, moved=moved_from is not None),
+            old_type=_type(old),
+            new_type=_type(new),
+            old_mode=_mode(old),
+            new_mode=_mode(new),
+            old_digest=_digest(old),
+            new_digest=_digest(new),
+            old_size_bytes=_size(old),
+            new_size_bytes=_size(new),
+            binary=hunks is None and not isinstance(new, Unreadable),
+            hunks=hunks or (),
+            added_lines=None if hunks is None else sum(hunk.new_lines for hunk in hunks),
+            removed_lines=None if hunks is None else sum(hunk.old_lines for hunk in hunks),
+            litter=path in PathPatterns(self.litter),
+            unreadable="permission denied" if isinstance(new, Unreadable) else None,
+        )
+
+    def _parsed(self, request: ParsedChange) -> ParsedChangeSet:
+        patterns = PathPatterns(request.lines_of)
+        matching = [change for change in self.changes if any(path in patterns for path in change.paths)]
+        cut = {change.path: self._lines(change) for change in matching}
+        return ParsedChangeSet(
+            change_set=self.change_set,
+            files=tuple(lines for lines in cut.values() if lines is not None),
+            without_lines=tuple(path for path, lines in cut.items() if lines is None),
+        )
+
+    def _lines(self, change: FileChange) -> FileLines | None:
+        hunks = self.contents.hunks(change)
+        if hunks is None:
+            return None
+        old, new = (_split(data) for data in (self._old(change), self._new(change)))
+        lines: list[ChangedLine] = []
+        for hunk in hunks:
+            for numbered, start, count, added in (
+                (old, hunk.old_start, hunk.old_lines, False),
+                (new, hunk.new_start, hunk.new_lines, True),
+            ):
+                lines += [
+                    ChangedLine(number=number, text=_text(numbered[number - 1]), added=added)
+                    for number in range(start, start + count)
+                ]
+        return FileLines(path=change.path, old_path=change.old_path, lines=tuple(lines))
+
+    def _old(self, change: FileChange) -> bytes:
+        return _data(self.before.get(change.old_path or change.path))
+
+    def _new(self, change: FileChange) -> bytes:
+        return _data(self.after.get(change.path))
+
+    def _path_state(self, path: str) -> PathStatus:
+        entry = self.contents.look(path)
+        if entry is None:
+            return PathStatus(exists=False, note="nothing is there")
+        if entry.type is EntryType.SYMLINK and self.contents.look(entry.target or "") is None:
+            return PathStatus(exists=False, note=f"a symlink to {entry.target}, which is not there")
+        return PathStatus(exists=True, type=entry.type, size_bytes=entry.size_bytes)
+
+
+class MemoryContents:
+    """`contracts.Contents` over two dictionaries."""
+
+    def __init__(self, before: Mapping[str, Thing], after: Mapping[str, Thing]) -> None:
+        self._before = before
+        self._after = after
+
+    def look(self, path: str) -> WorkspaceEntry | None:
+        """What lies at a path afterwards, itself."""
+        if path not in self._after:
+            below = any(other.startswith(f"{path}/") for other in self._after)
+            return WorkspaceEntry(EntryType.DIRECTORY) if below else None
+        thing = self._after[path]
+        kind = _type(thing)
+        assert kind is not None
+        target = thing.target if isinstance(thing, Symlink) else None
+        return WorkspaceEntry(kind, size_bytes=_size(thing), target=target)
+
+    def hunks(self, change: FileChange) -> tuple[Hunk, ...] | None:
+        """Which lines changed."""
+        return None if change.binary or change.unreadable is not None else change.hunks
+
+    def old(self, change: FileChange, *, max_bytes: int) -> bytes:
+        """The content before."""
+        return _data(self._before.get(change.old_path or change.path))[:max_bytes]
+
+    def new(self, change: FileChange, *, max_bytes: int) -> bytes:
+        """The content afterwards."""
+        thing = self._after.get(change.path)
+        if isinstance(thing, Unreadable):
+            raise WorkspaceUnreadable(f"{change.path} cannot be read: permission denied")
+        return _data(thing)[:max_bytes]
+
+
+class FakeEvidence:
+    """`contracts.Evidence` from given answers; asking for anything else is a `KeyError`, as for real."""
+
+    def __init__(self, answers: Mapping[AnyRequest, Record]) -> None:
+        self._answers = dict(answers)
+
+    def __getitem__(self, request: Any) -> Any:
+        if request not in self._answers:
+            raise KeyError(f"{request!r} was not declared in needs()")
+        return self._answers[request]
+
+
+def exec_result(
+    exit_code: int | None = 0,
+    *,
+    ended: Ended = Ended.EXITED,
+    signal: int | None = None,
+    stdout: str = "",
+    stderr: str = "",
+    reason: str = "",
+) -> ExecResult:
+    """How a command went: by default, exit code 0 and no output."""
+    return ExecResult(
+        ended=ended,
+        exit_code=exit_code if ended is Ended.EXITED else None,
+        signal=signal,
+        stdout=_blob(stdout),
+        stderr=_blob(stderr),
+        usage=Usage(wall_s=0.1),
+        reason=reason,
+    )
+
+
+def _blob(text: str) -> BlobRef:
+    data = text.encode("utf-8", "replace")
+    return BlobRef(digest=digest_bytes(data), size_bytes=len(data), head=text)
+
+
+def _type(thing: Thing | None) -> EntryType | None:
+    match thing:
+        case None:
+            return None
+        case Symlink():
+            return EntryType.SYMLINK
+        case Repository():
+            return EntryType.REPOSITORY
+        case Special():
+            return EntryType.SPECIAL
+        case Folder():
+            return EntryType.DIRECTORY
+        case _:
+            return EntryType.FILE
+
+
+def _data(thing: Thing | None) -> bytes:
+    match thing:
+        case bytes():
+            return thing
+        case str():
+            return thing.encode()
+        case Executable(content):
+            return content.encode() if isinstance(content, str) else content
+        case Symlink(target):
+            return path_bytes(target)
+        case _:
+            return b""
+
+
+def _mode(thing: Thing | None) -> int | None:
+    kind = _type(thing)
+    if kind is None:
+        return None
+    return 0o100755 if isinstance(thing, Executable) else _MODES[kind]
+
+
+def _has_content(thing: Thing | None) -> bool:
+    return _type(thing) in (EntryType.FILE, EntryType.SYMLINK) and not isinstance(thing, Unreadable)
+
+
+def _digest(thing: Thing | None) -> str | None:
+    if isinstance(thing, Repository):
+        return digest_bytes(thing.commit.encode())
+    return digest_bytes(_data(thing)) if _has_content(thing) else None
+
+
+def _size(thing: Thing | None) -> int | None:
+    if isinstance(thing, Unreadable):
+        return thing.size_bytes
+    return len(_data(thing)) if _has_content(thing) else None
+
+
+def _kind(old: Thing | None, new: Thing | None, *, moved: bool) -> ChangeKind:
+    if moved:
+        return ChangeKind.RENAMED
+    if old is None:
+        return ChangeKind.ADDED
+    if new is None:
+        return ChangeKind.DELETED
+    if _type(old) is not _type(new):
+        return ChangeKind.TYPE_CHANGED
+    return (
+        ChangeKind.MODE_CHANGED
+        if _data(old) == _data(new) and _mode(old) != _mode(new)
+        else ChangeKind.MODIFIED
+    )
+
+
+def _split(data: bytes) -> list[bytes]:
+    lines = data.split(b"\n")
+    return lines[:-1] if lines[-1] == b"" else lines
+
+
+def _text(line: bytes) -> str:
+    return line.removesuffix(b"\r").decode("utf-8", "replace")
+
+
+def _hunks(old: Thing | None, new: Thing | None) -> tuple[Hunk, ...] | None:
+    if isinstance(old, Unreadable) or isinstance(new, Unreadable):
+        return None
+    a, b = _data(old), _data(new)
+    if b"\0" in a or b"\0" in b:
+        return None
+    matcher = difflib.SequenceMatcher(None, _split(a), _split(b), autojunk=False)
+    return tuple(
+        Hunk(
+            old_start=i1 + (i2 > i1),
+            old_lines=i2 - i1,
+            new_start=j1 + (j2 > j1),
+            new_lines=j2 - j1,
+        )
+        for tag, i1, i2, j1, j2 in matcher.get_opcodes()
+        if tag != "equal"
+    )
