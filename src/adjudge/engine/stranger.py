@@ -21,7 +21,16 @@ from pydantic import TypeAdapter
 
 from adjudge.errors import PluginError
 from adjudge.records.base import Record
-from adjudge.records.evidence import AnyRequest, CommandRun, ParsedChange, PathState, SecretScan
+from adjudge.records.evidence import (
+    AnyRequest,
+    CommandRun,
+    FileComparison,
+    ParsedChange,
+    PathState,
+    PatternSearch,
+    SecretScan,
+    SourceScan,
+)
 from adjudge.records.score import ScorerOutcome, ScorerSpec
 
 __all__ = ["StrangerScorer"]
@@ -30,7 +39,8 @@ _ANSWER_WITHIN_S = 30.0
 """Scoring is arithmetic on evidence already collected; half a minute is far beyond any honest need."""
 _MAX_REPLY_BYTES = 16 * 1024 * 1024
 _REQUESTS: Mapping[str, type[AnyRequest]] = {
-    kind.kind: kind for kind in (ParsedChange, CommandRun, PathState, SecretScan)
+    kind.kind: kind
+    for kind in (ParsedChange, CommandRun, PathState, SecretScan, SourceScan, FileComparison, PatternSearch)
 }
 
 

@@ -13,7 +13,7 @@ about them.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -287,6 +287,19 @@ class MemoryContents:
         assert kind is not None
         target = thing.target if isinstance(thing, Symlink) else None
         return WorkspaceEntry(kind, size_bytes=_size(thing), target=target)
+
+    def read(self, path: str, *, max_bytes: int) -> bytes | None:
+        """A file afterwards."""
+        thing = self._after.get(path)
+        readable = _type(thing) is EntryType.FILE and not isinstance(thing, Unreadable)
+        return _data(thing)[:max_bytes] if readable else None
+
+    def walk(self) -> Iterator[tuple[str, WorkspaceEntry]]:
+        """Everything afterwards that is not a folder."""
+        for path in sorted(self._after, key=path_bytes):
+            entry = self.look(path)
+            if entry is not None and entry.type is not EntryType.DIRECTORY and ".git" not in path.split("/"):
+                yield path, entry
 
     def hunks(self, change: FileChange) -> tuple[Hunk, ...] | None:
         """Which lines changed."""
