@@ -7,9 +7,8 @@ every implementation.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self, TypeVar
+from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
@@ -170,8 +169,7 @@ class Scorer(Protocol[Config_contra]):
         """Turn the evidence into a verdict. Raising makes the verdict ERROR, not the attempt's FAIL."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceEntry:
+class WorkspaceEntry(NamedTuple):
     """What lies at a path of the final workspace."""
 
     type: EntryType
@@ -223,8 +221,7 @@ class Contents(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """What is graded: a stopped attempt, and all that collectors may look at."""
 
     task: Task
@@ -258,8 +255,7 @@ class Collector(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class GradedSubject:
+class GradedSubject(NamedTuple):
     """A grading with what it was concluded from: enough to look at it again without the workspace."""
 
     evaluation: Evaluation

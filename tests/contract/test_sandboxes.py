@@ -37,6 +37,7 @@ _PROCESS_GAPS = dict.fromkeys(
         "shared_memory_of_the_host_is_out_of_reach",
         "loopback_of_the_host_is_out_of_reach",
         "servers_of_the_host_are_out_of_reach",
+        "egress_keeps_away_from_the_hosts_loopback",
         "abstract_sockets_of_the_host_are_out_of_reach",
         "unix_sockets_of_the_host_are_out_of_reach",
         "there_is_no_network",

@@ -7,13 +7,13 @@ names is trusted; whatever else is read from the workspace's own git is not, and
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from adjudge.capture.commit import CommitFolder, CommitTree
-from adjudge.capture.entries import Entry, Folder
+from adjudge.capture.entries import Folder
 from adjudge.capture.gitobjects import ObjectMissing, hash_name_of
 from adjudge.capture.layers import DiskTree, LayerPool
 from adjudge.capture.repository import GitDirectory, Repository, find_git_directory, module_git_directory
@@ -40,7 +40,7 @@ class Baseline:
         """Open the baseline for one comparison."""
         if self.tree is not None:
             tree = DiskTree(self.tree, pool)
-            yield OpenBaseline(tree.root, tree.lookup)
+            yield OpenBaseline(tree.root, tree.root, disk=tree)
             return
         assert self.git is not None
         assert self.ref.commit is not None
@@ -51,7 +51,7 @@ class Baseline:
             top = CommitFolder(store, repository.tree_of(commit))
             tree_of_commit = CommitTree(top, self.prefix, modules.find)
             try:
-                yield OpenBaseline(tree_of_commit.root, tree_of_commit.lookup_from_top, tree_of_commit)
+                yield OpenBaseline(tree_of_commit.root, top, commit=tree_of_commit)
             finally:
                 modules.close()
 
@@ -61,8 +61,10 @@ class OpenBaseline:
     """A baseline being read."""
 
     root: Folder
-    lookup: Callable[[bytes], Entry | None]
-    """Finds an entry by its path: from the top of the repository for a commit, else from the workspace."""
+    """What corresponds to the workspace."""
+    top: Folder
+    """The top of the repository; `root`, but for a workspace that is a directory of a larger repository."""
+    disk: DiskTree | None = None
     commit: CommitTree | None = None
 
 

@@ -137,14 +137,14 @@ class _Capture:
         self._final = final
         self._limits = limits
         self._checkout = (
-            None if opened.commit is None else CheckoutRules(Attributes(opened.lookup, baseline.prefix))
+            None if opened.commit is None else CheckoutRules(Attributes(opened.top, baseline.prefix))
         )
         self._comparison = Comparison(
             checkout=self._checkout,
             expand=None if opened.commit is None else opened.commit.expand,
             unchanged=None if index is None else index.unchanged,
         )
-        self._ignores = BaselineIgnores(opened.lookup, baseline.prefix)
+        self._ignores = BaselineIgnores(opened.top, baseline.prefix)
         self._work_budget = _HashBudget(
             limits.changes, limits.hashed_total_bytes, limits.hashed_file_bytes, is_litter=False
         )
@@ -285,7 +285,7 @@ class _Capture:
     # What a careful reader should know
 
     def _inspect_repositories(self) -> Iterator[RepositoryFinding]:
-        baseline = self._opened.lookup if self._opened.commit is None else None
+        baseline = None if self._opened.disk is None else self._opened.disk.lookup
         for folder in sorted(self._comparison.repositories):
             try:
                 yield from inspect_git_directory(folder, self._final.lookup, baseline)

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 
-from adjudge.capture.entries import Content, Entry, KnownContent, digest_chunks, is_folder, read_rules
+from adjudge.capture.entries import Content, Folder, KnownContent, digest_chunks, folder_in, read_rules
 from adjudge.capture.gitpatterns import Pattern, parse_pattern
 
 __all__ = ["Attributes", "CheckoutRules", "looks_binary"]
@@ -37,10 +36,15 @@ class _Line:
 
 
 class Attributes:
-    """The baseline's attributes. `lookup` finds an entry by its path from the top of the repository."""
+    """The baseline's attributes.
 
-    def __init__(self, lookup: Callable[[bytes], Entry | None], prefix: bytes = b"") -> None:
-        self._lookup = lookup
+    Args:
+        top: The top directory of the baseline's repository.
+        prefix: Where the workspace is in it; empty when it is the top.
+    """
+
+    def __init__(self, top: Folder, prefix: bytes = b"") -> None:
+        self._top = top
         self._prefix = prefix
         self._files: dict[bytes, list[_Line]] = {}
         self._macros: dict[bytes, State] = {name: dict(states) for name, states in _BUILTIN_MACROS.items()}
@@ -63,8 +67,10 @@ class Attributes:
 
     def _lines(self, folder: bytes) -> list[_Line]:
         if folder not in self._files:
-            known = not folder or is_folder(self._lookup(folder))
-            data = read_rules(self._lookup, folder, b".gitattributes") if known else None
+            place: Folder | None = self._top
+            for name in folder.split(b"/") if folder else ():
+                place = folder_in(place, name)
+            data = read_rules(place, b".gitattributes")
             self._files[folder] = self._parse(data or b"", top=not folder)
         return self._files[folder]
 

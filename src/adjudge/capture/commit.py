@@ -97,7 +97,7 @@ class CommitTree:
     def __init__(
         self, top: CommitFolder, prefix: bytes, find_module: Callable[[bytes, str], CommitFolder | None]
     ) -> None:
-        self._top = top
+        self.top = top
         self._prefix = prefix
         self._find_module = find_module
 
@@ -114,7 +114,7 @@ class CommitTree:
 
     def lookup_from_top(self, path: bytes) -> Entry | None:
         """Find an entry by its path from the top of the repository, through submodules that were found."""
-        found: Entry | None = self._top
+        found: Entry | None = self.top
         for name in path.split(b"/") if path else ():
             if isinstance(found, Submodule):
                 found = found.contents

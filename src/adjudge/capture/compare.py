@@ -89,7 +89,14 @@ class Comparison:
             for name in names:
                 if name == b".git" and path in self.repositories:
                     continue
-                yield from self._step(join(path, name), before_of(name), after_of(name), pending)
+                child = join(path, name)
+                before = before_of(name)
+                try:
+                    after = after_of(name)
+                except PermissionError as error:
+                    yield from _out_of_reach(child, before, _reason(error))
+                    continue
+                yield from self._step(child, before, after, pending)
 
     def _step(
         self, path: bytes, before: Entry | None, after: Entry | None, pending: _Pending
@@ -198,6 +205,24 @@ def _sides(old: Folder | None, new: Folder | None) -> tuple[Iterable[bytes], _Ge
     except PermissionError as error:
         raise CaptureError(f"the baseline cannot be read: {error}") from error
     return befores.keys() | afters.keys(), befores.get, afters.get
+
+
+class _Unknown:
+    """Something that is there and of which not even the type can be found out."""
+
+    type = EntryType.FILE
+
+    @property
+    def mode(self) -> int:
+        raise PermissionError("its directory cannot be searched")
+
+
+def _out_of_reach(path: bytes, before: Entry | None, reason: str) -> Iterator[Difference]:
+    """An entry of a directory of the final tree that may be listed but not searched."""
+    if is_folder(before):
+        yield from _closed(path, before, before, reason)
+    else:
+        yield Difference(path, before, _Unknown(), f"its directory cannot be searched: {reason}")
 
 
 def _closed(path: bytes, old: Folder | None, new: Folder | None, reason: str) -> Iterator[Difference]:

@@ -34,8 +34,8 @@ class DiffLimits:
     """A larger file has no digest: a sparse file can claim any size at no cost."""
     hashed_total_bytes: int = 16 << 30
     litter_hashed_files: int = 1_000
-    """Litter beyond this many files, or the bytes below, is listed without content digests; its sizes stand in
-    for them in the change set's digest."""
+    """Litter beyond this many files, or the bytes below, is listed without content digests; sizes
+    stand in for them in the change set's digest."""
     litter_hashed_bytes: int = 64 << 20
     changes: int = 500_000
     """A workspace with more changed paths than this is refused."""

@@ -114,8 +114,13 @@ class Directory:
             return None
 
     def readlink(self, parent: bytes, name: bytes) -> bytes:
-        """Target of a symlink."""
-        return os.readlink(name, dir_fd=self.descriptor(parent))
+        """Target of a symlink. Raises `SubjectChanged` when it is none any more."""
+        try:
+            return os.readlink(name, dir_fd=self.descriptor(parent))
+        except PermissionError:
+            raise
+        except OSError as error:
+            raise self.changed(join(parent, name)) from error
 
     def open(self, parent: bytes, name: bytes) -> tuple[int, os.stat_result]:
         """Open a regular file; the caller closes the descriptor.

@@ -7,7 +7,7 @@ implement it.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Protocol, TypeGuard
 
 from adjudge.records.change import EntryType
@@ -19,6 +19,7 @@ __all__ = [
     "Folder",
     "KnownContent",
     "digest_chunks",
+    "folder_in",
     "git_mode",
     "is_content",
     "is_folder",
@@ -75,14 +76,22 @@ def is_folder(entry: Entry | None) -> TypeGuard[Folder]:
     return entry is not None and entry.type is EntryType.DIRECTORY
 
 
+def folder_in(parent: Folder | None, name: bytes) -> Folder | None:
+    """The directory `name` of a directory, through a submodule whose files were found."""
+    found = None if parent is None else parent.get(name)
+    if found is not None and found.type is EntryType.REPOSITORY:
+        found = getattr(found, "contents", None)
+    return found if is_folder(found) else None
+
+
 def is_content(entry: Entry | None) -> TypeGuard[Content]:
     """Whether an entry has bytes of its own: a regular file or a symlink."""
     return entry is not None and entry.type in (EntryType.FILE, EntryType.SYMLINK)
 
 
-def read_rules(lookup: Callable[[bytes], Entry | None], folder: bytes, name: bytes) -> bytes | None:
+def read_rules(folder: Folder | None, name: bytes) -> bytes | None:
     """The content of a rules file of the baseline; None when there is none, or it is no honest one."""
-    entry = lookup(b"%b/%b" % (folder, name) if folder else name)
+    entry = None if folder is None else folder.get(name)
     if not is_content(entry) or entry.type is not EntryType.FILE or entry.size > _MAX_RULES_BYTES:
         return None
     return b"".join(entry.chunks())

@@ -10,7 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
-__all__ = ["IgnoreFile", "Pattern", "parse_ignore_file", "parse_pattern"]
+__all__ = ["IgnoreFile", "Pattern", "component_expression", "parse_ignore_file", "parse_pattern"]
 
 _GLOB = re.compile(rb"[*?\[\\]")
 _POSIX_CLASSES = {
@@ -107,7 +107,7 @@ def _translate(text: bytes) -> bytes | None:
         if part == b"**" and last > 0:
             out.append(rb".*" if number == last else rb"(?:.*/)?")
             continue
-        translated = _translate_component(part)
+        translated = component_expression(part)
         if translated is None:
             return None
         out.append(translated)
@@ -116,8 +116,11 @@ def _translate(text: bytes) -> bytes | None:
     return b"".join(out)
 
 
-def _translate_component(part: bytes) -> bytes | None:
-    """One path component. The fixed pieces between stars are found leftmost and then kept (atomically)."""
+def component_expression(part: bytes) -> bytes | None:
+    """The regular expression of a pattern for one path component; None when it is malformed.
+
+    The fixed pieces between stars are found leftmost and then kept (atomically).
+    """
     pieces: list[bytes] = [b""]
     at = 0
     while at < len(part):

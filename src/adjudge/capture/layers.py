@@ -157,9 +157,13 @@ class DiskTree:
             stack.append((directory, path))
             if directory is self._bottom:
                 break
-            if self._is_opaque(directory, path):
+            try:
+                opaque, redirect = self._is_opaque(directory, path), self._redirect(directory, path)
+            except PermissionError:
+                # Its marks are as unreadable as its entries: listing it says so, whatever lies below.
                 break
-            redirect = self._redirect(directory, path)
+            if opaque:
+                break
             if redirect is None:
                 continue
             if redirect.startswith(b"/"):

@@ -12,11 +12,11 @@ in its own `.gitignore`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import re
 from dataclasses import dataclass
 
-from adjudge.capture.entries import Entry, is_folder, read_rules
-from adjudge.capture.gitpatterns import IgnoreFile, parse_ignore_file
+from adjudge.capture.entries import Folder, folder_in, read_rules
+from adjudge.capture.gitpatterns import IgnoreFile, component_expression, parse_ignore_file
 
 __all__ = ["GROUPS", "BaselineIgnores", "LitterGroup", "own_group"]
 
@@ -65,10 +65,23 @@ EMPTY_GROUP = "empty directories"
 _PARSED = tuple((group, parse_ignore_file("\n".join(group.patterns).encode())) for group in GROUPS)
 
 
+_ANY_NAME = re.compile(
+    rb"(?:^|/)(?:%b)(?:/|$)"
+    % b"|".join(
+        component_expression(pattern.removesuffix("/").encode()) or b"(?!)"
+        for group in GROUPS
+        for pattern in group.patterns
+    )
+)
+"""Any name on the list, anywhere in a path: nearly every path is told to be none of them in one search."""
+
+
 def own_group(
     path: bytes, *, regenerated_only: bool = False, is_directory: bool = False
 ) -> LitterGroup | None:
     """The group of our own list that a path, or a directory above it, belongs to."""
+    if _ANY_NAME.search(path) is None:
+        return None
     parts = path.split(b"/")
     for number, part in enumerate(parts):
         directory = is_directory or number < len(parts) - 1
@@ -78,54 +91,59 @@ def own_group(
     return None
 
 
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What is known about one directory of the repository."""
+
+    ignored: bool
+    folder: Folder | None
+    """The baseline's directory, where it has one; rules can stand only there."""
+    rules: tuple[tuple[int, IgnoreFile], ...]
+    """The rules in force here: where paths relative to them start, and the patterns; the nearest last."""
+
+
 class BaselineIgnores:
     """The baseline's ignore rules.
 
     Args:
-        lookup: Finds an entry of the baseline by its path from the top of the repository.
-        prefix: Where the workspace is in the repository; empty when it is the top.
+        top: The top directory of the baseline's repository.
+        prefix: Where the workspace is in it; empty when it is the top.
     """
 
-    def __init__(self, lookup: Callable[[bytes], Entry | None], prefix: bytes = b"") -> None:
-        self._lookup = lookup
+    def __init__(self, top: Folder, prefix: bytes = b"") -> None:
         self._prefix = prefix
-        self._files: dict[bytes, IgnoreFile | None] = {}
-        self._directories: dict[bytes, bool] = {b"": False}
+        self._places = {b"": _Place(False, top, _with_rules((), top, 0))}
 
     def ignores(self, path: bytes, *, is_directory: bool) -> bool:
         """Whether the rules ignore a path of the workspace, itself or with a directory above it."""
         full = b"%b/%b" % (self._prefix, path) if self._prefix else path
-        parent = full.rpartition(b"/")[0]
-        return self._directory_ignored(parent) or self._decide(full, is_directory=is_directory)
+        place = self._place(full.rpartition(b"/")[0])
+        return place.ignored or _decide(place.rules, full, is_directory=is_directory)
 
-    def _directory_ignored(self, directory: bytes) -> bool:
+    def _place(self, directory: bytes) -> _Place:
         unknown: list[bytes] = []
-        while directory not in self._directories:
+        while directory not in self._places:
             unknown.append(directory)
             directory = directory.rpartition(b"/")[0]
-        ignored = self._directories[directory]
+        place = self._places[directory]
         for directory in reversed(unknown):
-            ignored = ignored or self._decide(directory, is_directory=True)
-            self._directories[directory] = ignored
-        return ignored
+            ignored = place.ignored or _decide(place.rules, directory, is_directory=True)
+            folder = folder_in(place.folder, directory.rpartition(b"/")[2])
+            place = _Place(ignored, folder, _with_rules(place.rules, folder, len(directory) + 1))
+            self._places[directory] = place
+        return place
 
-    def _decide(self, path: bytes, *, is_directory: bool) -> bool:
-        folder = path
-        while folder:
-            folder = folder.rpartition(b"/")[0]
-            rules = self._rules(folder)
-            if rules is None:
-                continue
-            relative = path[len(folder) + 1 :] if folder else path
-            decision = rules.decide(relative, is_directory=is_directory)
-            if decision is not None:
-                return decision
-        return False
 
-    def _rules(self, folder: bytes) -> IgnoreFile | None:
-        if folder not in self._files:
-            # No rules can lie below a folder that the baseline does not have.
-            known = not folder or is_folder(self._lookup(folder))
-            data = read_rules(self._lookup, folder, b".gitignore") if known else None
-            self._files[folder] = None if data is None else parse_ignore_file(data)
-        return self._files[folder]
+def _with_rules(
+    rules: tuple[tuple[int, IgnoreFile], ...], folder: Folder | None, start: int
+) -> tuple[tuple[int, IgnoreFile], ...]:
+    data = read_rules(folder, b".gitignore")
+    return rules if data is None else (*rules, (start, parse_ignore_file(data)))
+
+
+def _decide(rules: tuple[tuple[int, IgnoreFile], ...], path: bytes, *, is_directory: bool) -> bool:
+    for start, file in reversed(rules):
+        decision = file.decide(path[start:], is_directory=is_directory)
+        if decision is not None:
+            return decision
+    return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from adjudge.contracts import BlobStore, Collector, SandboxBackend
 from adjudge.records.sandbox import Limits, Mount, SandboxSpec
@@ -24,8 +24,7 @@ COLLECTORS: Mapping[str, str] = {
 """Request kind → `module:class`. Imported only for the kinds a plan asks for."""
 
 
-@dataclass(frozen=True, slots=True)
-class Means:
+class Means(NamedTuple):
     """What collecting may need beyond the subject."""
 
     backend: Callable[[], SandboxBackend]

@@ -14,8 +14,9 @@ from adjudge.contracts import Collector, Subject
 from adjudge.engine.collect import RUNS_CODE, Piece, collect_at_once
 from adjudge.engine.collectors import Means, make_collector
 from adjudge.engine.plan import Plan, make_plan
-from adjudge.engine.score import score_planned
+from adjudge.engine.score import redacted, score_planned
 from adjudge.errors import AdjudgeError, InfraError, SubjectError
+from adjudge.formats.redaction import Redactor
 from adjudge.records.base import Record
 from adjudge.records.evidence import AnyRequest
 from adjudge.records.sandbox import SandboxReport
@@ -78,6 +79,13 @@ class Grading:
         found = ((request, self._gathered[digest].answer) for digest, request in self._pending)
         return tuple((request, answer) for request, answer in found if answer is not None)
 
+    @property
+    def redactor(self) -> Redactor:
+        """Takes out what was found to be secret: a scorer that prints it would otherwise publish it."""
+        return Redactor(
+            secret for collector in self._collectors.values() for secret in getattr(collector, "secrets", ())
+        )
+
     def begin(self, subject: Subject | SubjectError | InfraError) -> None:
         """Plan, and collect all that can be had at once.
 
@@ -119,7 +127,9 @@ class Grading:
         """Score every line of the recipe, in its order."""
         plan = self._plan
         assert plan is not None
-        return tuple(score_planned(planned, plan.requests, self._gathered) for planned in plan.scorers)
+        results = [score_planned(planned, plan.requests, self._gathered) for planned in plan.scorers]
+        hide = self.redactor
+        return tuple(redacted(result, hide) for result in results) if hide else tuple(results)
 
     def void(self, error: SubjectError | InfraError) -> tuple[ScorerResult, ...]:
         """Score again as if nothing could have been collected: what was no longer holds."""

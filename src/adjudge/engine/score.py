@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from adjudge.engine.collect import Gathered
 from adjudge.engine.plan import PlannedScorer, blame
 from adjudge.errors import AdjudgeError, SubjectError
+from adjudge.formats.redaction import Redactor
 from adjudge.records.base import Record, digest_json
 from adjudge.records.evidence import AnyRequest
 from adjudge.records.score import ScorerOutcome, ScorerResult, Verdict
 
-__all__ = ["score_planned"]
+__all__ = ["redacted", "score_planned"]
 
 
 def score_planned(
@@ -39,6 +40,27 @@ def score_planned(
         duration_s=round(waited + time.perf_counter() - began, 6),
         version=planned.ready.version if planned.ready is not None else "unknown",
         config_digest=digest_json(dict(spec.config)),
+    )
+
+
+def redacted(result: ScorerResult, hide: Redactor) -> ScorerResult:
+    """The same row without the secrets."""
+    findings = tuple(
+        finding.model_copy(
+            update={
+                "message": hide.text(finding.message),
+                "path": None if finding.path is None else hide.text(finding.path),
+            }
+        )
+        for finding in result.findings
+    )
+    return result.model_copy(
+        update={
+            "reason": hide.text(result.reason),
+            "findings": findings,
+            "output_tail": hide.text(result.output_tail),
+            "details": {hide.text(key): hide.value(value) for key, value in result.details.items()},
+        }
     )
 
 

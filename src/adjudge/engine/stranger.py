@@ -57,12 +57,16 @@ class StrangerScorer:
             # A group of its own: Ctrl-C is ours to handle, and a kill reaches what the scorer started.
             start_new_session=True,
         )
-        hello = self._ask({"type": spec.type, "config": dict(spec.config)})
-        self.version: str = str(hello["version"])
-        self._needs = tuple(
-            _REQUESTS[need["kind"]].model_validate_json(json.dumps(need["request"]))
-            for need in hello["needs"]
-        )
+        try:
+            hello = self._ask({"type": spec.type, "config": dict(spec.config)})
+            self.version: str = str(hello["version"])
+            self._needs = tuple(
+                _REQUESTS[need["kind"]].model_validate_json(json.dumps(need["request"]))
+                for need in hello["needs"]
+            )
+        except BaseException:
+            self.close()
+            raise
 
     def needs(self) -> Sequence[AnyRequest]:
         """What it declared when it was made ready."""

@@ -35,6 +35,7 @@ def connect(helper: Helper, first: int, identity: Identity | None) -> None:
     """
     ready_read, ready_write = os.pipe()
     said_read, said_write = os.pipe()
+    _wait_for_users(first)
     owner = _owner_of_network(first)
     if identity is not None:
         _open_tun()
@@ -72,6 +73,17 @@ def connect(helper: Helper, first: int, identity: Identity | None) -> None:
     finally:
         os.close(ready_read)
         os.close(said_read)
+
+
+def _wait_for_users(first: int) -> None:
+    """Until bwrap has said who is who in the user namespace: before that nobody in it has a right."""
+    deadline = time.monotonic() + _READY_S
+    while time.monotonic() < deadline:
+        with open(f"/proc/{first}/uid_map") as file:
+            if file.read():
+                return
+        time.sleep(0.0005)
+    raise OSError("bwrap did not set up its user namespace")
 
 
 def _open_tun() -> None:

@@ -92,14 +92,24 @@ def _become(errand: Spawn, standard: tuple[int, int, int]) -> NoReturn:
         for target, descriptor in enumerate(standard):
             os.dup2(descriptor, target)
         os.chdir(errand["cwd"])
-        os.execvpe(errand["command"][0], errand["command"], errand["environment"])
-    except FileNotFoundError as error:
-        code = _NOT_FOUND
-        _complain(f"{errand['command'][0]}: {error.strerror}")
+        code = _execute(errand)
     except BaseException as error:
-        _complain(f"{errand['command'][0]}: {error}")
+        _complain(str(error))
     finally:
         os._exit(code)
+
+
+def _execute(errand: Spawn) -> int:
+    """Returns only when the command cannot be executed, with the exit code a shell would give."""
+    name = errand["command"][0]
+    try:
+        os.execvpe(name, errand["command"], errand["environment"])
+    except FileNotFoundError as error:
+        _complain(f"{name}: {error.strerror}")
+        return _NOT_FOUND
+    except OSError as error:
+        _complain(f"{name}: {error.strerror}")
+    return _NOT_EXECUTABLE
 
 
 def _complain(message: str) -> None:

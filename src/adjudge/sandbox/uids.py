@@ -100,12 +100,14 @@ def _end_processes(uid: int) -> None:
 
 
 def _processes_of(uid: int) -> list[int]:
+    """Living processes of a user; a zombie is dead already, and its parent's to bury."""
     found = []
     for name in os.listdir("/proc"):
         if name.isdigit():
             # Not the owner of the directory: that is root for a process that may not be dumped.
             with contextlib.suppress(OSError), open(f"/proc/{name}/status", "rb") as file:
-                line = next(line for line in file if line.startswith(b"Uid:"))
-                if uid in map(int, line.split()[1:]):
+                fields = dict(line.split(b":", 1) for line in file if b":" in line)
+                uids = map(int, fields[b"Uid"].split())
+                if uid in uids and not fields[b"State"].strip().startswith((b"Z", b"X")):
                     found.append(int(name))
     return found

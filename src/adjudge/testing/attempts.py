@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeAlias
 
 from adjudge.contracts import Scorer, Subject, WorkspaceEntry
 from adjudge.errors import WorkspaceUnreadable
@@ -59,6 +59,7 @@ __all__ = [
     "Repository",
     "Special",
     "Symlink",
+    "Thing",
     "Unreadable",
     "exec_result",
 ]
@@ -102,7 +103,7 @@ class Unreadable:
     size_bytes: int = 1
 
 
-Thing = bytes | str | Symlink | Executable | Repository | Special | Folder | Unreadable
+Thing: TypeAlias = bytes | str | Symlink | Executable | Repository | Special | Folder | Unreadable
 
 _MODES = {
     EntryType.FILE: 0o100644,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
+from typing import NamedTuple
 
 from adjudge.engine.environment import environment_fingerprint
 from adjudge.errors import InfraError, SubjectError
@@ -26,8 +27,7 @@ __all__ = ["Graded", "evaluate", "run_id"]
 UNVERIFIED = "baseline: unverified"
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
+class Graded(NamedTuple):
     """What a grading found."""
 
     task: Task
@@ -38,6 +38,8 @@ class Graded:
     patch: bytes | None
     sandboxes: tuple[SandboxReport, ...]
     warnings: tuple[str, ...]
+    hide: Callable[[str], str]
+    """Takes secrets out of a text."""
     doubts: tuple[str, ...]
     ran_code: bool
     started_at: datetime
@@ -83,7 +85,7 @@ def evaluate(graded: Graded) -> Evaluation:
         validity=ValidityCheck(
             output_parseable=True, schema_valid=True, verifier_completed=not errors, errors=errors
         ),
-        warnings=tuple(dict.fromkeys(warnings)),
+        warnings=tuple(dict.fromkeys(map(graded.hide, warnings))),
         provenance=_provenance(graded, change_digest),
     )
 

@@ -79,7 +79,8 @@ def test_hostile_output_and_names_cannot_reach_the_terminal(project: Project) ->
     recipe = project.write_recipe(
         "scorers:\n"
         "  - {type: allowed_paths, patterns: [nothing]}\n"
-        "  - {type: command, command: 'printf \"\\033[1;32mOVERALL PASS\\033[0m\\r\\b\\377\\302\\233\"; exit 1'}\n"
+        "  - type: command\n"
+        "    command: 'printf \"\\033[1;32mOVERALL PASS\\033[0m\\r\\b\\377\\302\\233\"; exit 1'\n"
     )
     table = project.adjudge("grade", recipe, "--workspace", project.workspace)
     assert table.code == 1

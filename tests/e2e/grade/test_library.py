@@ -122,8 +122,8 @@ def test_users_get_types(tmp_path: Path) -> None:
         "    adjudge.grade('a.yaml', jobs='many')  # type: ignore[arg-type]\n"
     )
     checked = subprocess.run(
-        [sys.executable, "-m", "mypy", "--strict", "--warn-unused-ignores", "--cache-dir", str(tmp_path / "cache"),
-         str(program)],
+        [sys.executable, "-m", "mypy", "--strict", "--warn-unused-ignores", "--cache-dir",
+         str(tmp_path / "cache"), str(program)],
         capture_output=True, text=True, cwd=tmp_path, check=False,
     )  # fmt: skip
     assert checked.returncode == 0, checked.stdout

@@ -152,6 +152,7 @@ def test_a_scenarios_own_source_is_the_baseline(project: Project) -> None:
     project.solve()
     patch = diff(project)
     scenario = project.write_recipe(
+        "instruction: make it add\n"
         "workspace: {source: directory, path: source}\n"
         "setup: {command: echo made > generated.txt}\n"
         "scorers:\n"

@@ -117,7 +117,9 @@ def test_a_workspace_that_changes_meanwhile_is_an_error(project: Project) -> Non
     # The process backend runs on the host, so a command can reach the original: a stand-in for whoever still
     # writes to it.
     reckless = project.write_recipe(
-        f"scorers: [{{type: command, command: 'echo x >> {victim}'}}, {{type: max_files_changed, limit: 9}}]\n",
+        "scorers:\n"
+        f"  - {{type: command, command: 'echo x >> {victim}'}}\n"
+        "  - {type: max_files_changed, limit: 9}\n",
         "reckless.yaml",
     )
     assert project.grade(recipe=recipe).code == 0
@@ -190,3 +192,22 @@ def test_saved_evaluations_are_whole(project: Project, tmp_path: Path) -> None:
     blobs = [file for file in (tmp_path / "state" / "blobs").rglob("*") if file.is_file()]
     assert any(b"+    return a + b" in blob.read_bytes() for blob in blobs)
     assert any(blob.read_bytes() == b"ok\n" for blob in blobs)
+
+
+def test_a_secret_is_in_no_output_at_all(project: Project) -> None:
+    secret = "ghp_" + "A1b2C3d4E5f6G7h8I9j0K1l2M3n4O5p6Q7r8"
+    project.write({"src/key.py": f'TOKEN = "{secret}"\n', f"{secret}.txt": "x\n"})
+    recipe = project.write_recipe(
+        "scorers:\n"
+        "  - {type: forbid_secrets}\n"
+        "  - {type: command, command: 'cat src/key.py; ls; exit 1'}\n"
+        "  - {type: allowed_paths, patterns: ['src/**']}\n"
+    )
+    outcome = project.grade(recipe=recipe)
+    table = project.adjudge("grade", recipe, "--workspace", project.workspace)
+    assert outcome.code == table.code == 1
+    assert outcome.row("forbid_secrets")["verdict"] == "FAIL"
+    assert [finding["line"] for finding in outcome.row("forbid_secrets")["findings"]] == [None, 1]
+    assert "[redacted]" in outcome.row("command")["output_tail"]
+    for text in (outcome.stdout, outcome.stderr, table.stdout, table.stderr):
+        assert secret not in text

@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Generic, TypeVar
 
 from adjudge.errors import InfraError
-from adjudge.evidence.secretscan.candidates import candidate_lines, pieces
+from adjudge.evidence.secretscan.candidates import may_hold_a_secret, pieces
 from adjudge.evidence.secretscan.shapes import find_shapes
 
 __all__ = ["Hit", "Scanner", "scanner_name"]
@@ -49,15 +49,17 @@ class Scanner(Generic[Place]):
 
     def scan(self, place: Place, lines: Sequence[bytes], first: int = 1) -> Iterator[Hit[Place]]:
         """Take consecutive lines, numbered from `first`; hits may be of places given earlier."""
-        for index in candidate_lines(lines):
-            for piece in pieces(lines[index]):
-                self._add(place, first + index, piece)
+        for number, line in enumerate(lines, start=first):
+            for piece in pieces(line):
+                if not may_hold_a_secret(piece):
+                    continue
+                self._add(place, number, piece)
                 if self._size >= _BATCH_BYTES:
                     # What spans lines may span batches: the last few are looked at again with what follows.
                     kept = list(zip(self._lines, self._origins, strict=True))[-_CARRIED_LINES:]
                     yield from self._flush()
-                    for line, (_, number) in kept:
-                        self._add(place, number, line.encode())
+                    for carried, (_, at) in kept:
+                        self._add(place, at, carried.encode())
         if self._lines:
             self._add(place, first + len(lines), b"")
 

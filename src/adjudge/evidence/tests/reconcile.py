@@ -15,14 +15,34 @@ from adjudge.evidence.tests.outcomes import Ended, ended
 from adjudge.evidence.tests.twins import TestFiles, Twins
 from adjudge.records.score import Finding
 from adjudge.records.testreport import Proof, TestOutcome, TrustedTest
+from adjudge.syntax.python.falsify import Falsification
 
-__all__ = ["Reconciled", "reconcile"]
+__all__ = ["Heard", "Reconciled", "reconcile"]
 
 _UNEXPECTED_SHOWN = 50
 _FAILED = (TestOutcome.FAILED, TestOutcome.ERROR)
 _MISSING = Ended(None, "no result arrived")
 
-Results = Mapping[str, Ended]
+
+@dataclass(frozen=True)
+class Heard:
+    """What one session reported, and which version of the test files it ran."""
+
+    twins: Twins
+    number: int
+    """Which of the twins' versions."""
+    channel: Channel
+
+    def false(self, definition: tuple[str, str]) -> bool:
+        """Whether a definition was false in it."""
+        return definition in self.twins.falsified[self.number]
+
+    def results(self) -> dict[str, Ended]:
+        """How each reported test ended, by its real id."""
+        phases: dict[str, list[Phase]] = {}
+        for id_, seen in self.channel.phases.items():
+            phases.setdefault(self.twins.real_id(id_), []).extend(seen)
+        return {id_: ended(seen) for id_, seen in phases.items()}
 
 
 @dataclass(frozen=True)
@@ -35,50 +55,37 @@ class Reconciled:
     findings: tuple[Finding, ...]
 
 
-def reconcile(
-    expected: Sequence[str], files: TestFiles, twins: Twins, channels: Sequence[Channel]
-) -> Reconciled:
+def reconcile(expected: Sequence[str], files: TestFiles, heard: Sequence[Heard]) -> Reconciled:
     """Conclude.
 
     An expected id without parameters stands for every parametrisation of that test that is reported; all of
     them have to pass.
     """
-    sessions: list[Results] = []
-    by_base: dict[str, dict[str, None]] = {}
-    for channel in channels:
-        phases: dict[str, list[Phase]] = {}
-        results: dict[str, Ended] = {}
-        for id_, seen in channel.phases.items():
-            phases.setdefault(twins.real_id(id_), []).extend(seen)
-        for id_, all_seen in phases.items():
-            results[id_] = ended(all_seen)
-        for id_ in results:
-            by_base.setdefault(id_.partition("[")[0], {})[id_] = None
-        sessions.append(results)
-
-    judge = _Judge(files, twins, sessions)
+    judge = _Judge(files, [(session, session.results()) for session in heard])
+    reported = {id_: None for _, results in judge.sessions for id_ in results}
+    by_base: dict[str, list[str]] = {}
+    for id_ in reported:
+        by_base.setdefault(id_.partition("[")[0], []).append(id_)
     claimed: set[str] = set()
     for id_ in dict.fromkeys(expected):
         canonical = files.canonical(id_)
         members = [canonical]
         if "[" not in canonical:
-            members = list(by_base.get(canonical, {})) or members
+            members = by_base.get(canonical) or members
         claimed.update(members)
         judge.conclude(id_, members)
-    reported = {id_ for results in sessions for id_ in results}
     return Reconciled(
         tests=tuple(judge.tests),
-        unexpected=tuple(sorted(reported - claimed)[:_UNEXPECTED_SHOWN]),
+        unexpected=tuple(sorted(reported.keys() - claimed)[:_UNEXPECTED_SHOWN]),
         inverted=judge.inverted,
         findings=tuple(judge.findings),
     )
 
 
 class _Judge:
-    def __init__(self, files: TestFiles, twins: Twins, sessions: Sequence[Results]) -> None:
+    def __init__(self, files: TestFiles, sessions: Sequence[tuple[Heard, Mapping[str, Ended]]]) -> None:
         self._files = files
-        self._twins = twins
-        self._sessions = sessions
+        self.sessions = sessions
         self.tests: list[TrustedTest] = []
         self.findings: list[Finding] = []
         self.inverted = 0
@@ -110,12 +117,16 @@ class _Judge:
     def _one(self, id_: str) -> TrustedTest:
         located = self._files.locate(id_)
         definition = self._files.definition(located) if located is not None else None
-        plan = self._files.plan(definition) if definition is not None else None
         written: list[Ended] = []
         falsified: list[Ended] = []
-        for session, results in enumerate(self._sessions):
-            false = definition is not None and definition in self._twins.falsified[session]
-            (falsified if false else written).append(results.get(id_, _MISSING))
+        plans: list[Falsification] = []
+        for session, results in self.sessions:
+            end = results.get(id_, _MISSING)
+            if definition is not None and session.false(definition):
+                falsified.append(end)
+                plans.append(session.twins.files.plan(definition))
+            else:
+                written.append(end)
         first = _worst(written)
         false_outcome = _best(falsified)
         outcome, reason = first.outcome, first.reason
@@ -131,13 +142,16 @@ class _Judge:
         elif outcome is TestOutcome.XPASSED:
             reason = "it is expected to fail, and did not"
         elif outcome is TestOutcome.PASSED:
-            if plan is None or definition not in self._twins.falsifiable:
+            if not falsified:
                 proof = Proof.UNPROVEN
-                reason = self._why_unproven(plan.unproven if plan is not None else "")
+                reason = self._why_unproven(definition)
             elif all(end.outcome in _FAILED for end in falsified):
-                proof = Proof.VALUE if plan.strong else Proof.SENSE
+                proof = Proof.VALUE if any(plan.strong for plan in plans) else Proof.SENSE
             elif any(end.outcome is TestOutcome.PASSED for end in falsified):
-                if plan.certain:
+                if any(
+                    p.certain and e.outcome is TestOutcome.PASSED
+                    for p, e in zip(plans, falsified, strict=True)
+                ):
                     outcome, reason = TestOutcome.FAILED, "it passes falsified as well"
                     self._find("passes-when-falsified", id_, reason)
                 else:
@@ -146,7 +160,12 @@ class _Judge:
             else:
                 outcome, reason = TestOutcome.ERROR, "no result arrived of it falsified"
                 self._find("no-result-when-falsified", id_, reason)
-        if first.outcome in _FAILED and false_outcome is TestOutcome.PASSED:
+        if (
+            first.outcome in _FAILED
+            and falsified
+            and all(end.outcome is TestOutcome.PASSED for end in falsified)
+            and any(plan.wide for plan in plans)
+        ):
             self.inverted += 1
             self._find("passes-only-when-falsified", id_, "it fails as written and passes falsified")
         return TrustedTest(
@@ -160,10 +179,12 @@ class _Judge:
             duration_s=first.duration_s,
         )
 
-    def _why_unproven(self, plan: str) -> str:
-        if not self._twins.falsifiable and len(self._sessions) == 1:
+    def _why_unproven(self, definition: tuple[str, str] | None) -> str:
+        if definition is None:
+            return "not defined in a trusted test file"
+        if len(self.sessions) == 1:
             return "run once, as written"
-        return plan or "not defined in a trusted test file"
+        return self._files.plan(definition).unproven
 
     def _find(self, rule: str, id_: str, message: str) -> None:
         located = self._files.locate(id_)

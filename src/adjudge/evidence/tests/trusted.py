@@ -12,18 +12,21 @@ import os
 import shutil
 import tempfile
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from adjudge.errors import UsageError
-from adjudge.evidence.tests.reconcile import reconcile
+from adjudge.evidence.tests.reconcile import Heard, Reconciled, reconcile
 from adjudge.evidence.tests.session import Order, Suites
 from adjudge.evidence.tests.twins import TestFiles, Twins
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.score import Finding
-from adjudge.records.testreport import CollectedTests, TrustedTestRun
+from adjudge.records.testreport import CollectedTests, TestSession, TrustedTestRun
 
 __all__ = ["TrustedRun", "collect_tests", "run_trusted"]
+
+_SECOND_OPINION = 2
+"""Further pairs of sessions where the first leaves tests that pass only when falsified."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ async def run_trusted(suites: Suites, run: TrustedRun) -> TrustedTestRun:
     """
     for path in run.files:
         _check(path)
-    files = await asyncio.to_thread(TestFiles, run.files, run.seed)
+    files = await asyncio.to_thread(TestFiles, run.files, run.seed, run.expected or ())
     expected = files.tests(run.order.command.runner) if run.expected is None else list(run.expected)
     wanted = []
     for id_ in expected:
@@ -58,24 +61,32 @@ async def run_trusted(suites: Suites, run: TrustedRun) -> TrustedTestRun:
         definition = files.definition(located) if located is not None else None
         if definition is not None:
             wanted.append(definition)
-    twins = await asyncio.to_thread(lambda: Twins(files, wanted, run.seed, pairs=run.pairs))
-    layers = Path(tempfile.mkdtemp(prefix="adjudge-twins-"))
-    try:
+    place = Path(tempfile.mkdtemp(prefix="adjudge-twins-"))
+    heard: list[Heard] = []
+    records: list[TestSession] = []
+
+    async def hear(pairs: range) -> Reconciled:
+        versions = []
+        for pair in pairs:
+            twins = await asyncio.to_thread(_twins, run, files if pair == 0 else None, wanted, pair)
+            versions += [(twins, number) for number in range(len(twins.falsified))]
         trees = []
-        for session in range(len(twins.falsified)):
-            layer = layers / str(session)
-            await asyncio.to_thread(_write_layer, layer, run.files, twins, session)
-            trees.append(run.tree.model_copy(update={"layers": (*run.tree.layers, layer)}))
-        order = run.order if run.pairs == 0 else _quick(run.order)
-        sessions = await suites.run_all(order, trees)
+        for at, (twins, number) in enumerate(versions, len(heard)):
+            await asyncio.to_thread(_write_layer, place / str(at), run.files, twins, number)
+            trees.append(run.tree.model_copy(update={"layers": (*run.tree.layers, place / str(at))}))
+        order = run.order if run.pairs == 0 else replace(run.order, quick=True)
+        for (twins, number), session in zip(versions, await suites.run_all(order, trees), strict=True):
+            heard.append(Heard(twins, number, session.channel))
+            records.append(session.record(falsified=len(twins.falsified[number])))
+        return await asyncio.to_thread(reconcile, expected, files, heard)
+
+    try:
+        concluded = await hear(range(max(1, run.pairs)))
+        if concluded.inverted:
+            # Guessed, or a wrong result that met the changed value by chance: new values tell which.
+            concluded = await hear(range(max(1, run.pairs), max(1, run.pairs) + _SECOND_OPINION))
     finally:
-        await asyncio.to_thread(shutil.rmtree, layers)
-    concluded = await asyncio.to_thread(
-        reconcile, expected, files, twins, [session.channel for session in sessions]
-    )
-    records = [
-        session.record(falsified=len(false)) for session, false in zip(sessions, twins.falsified, strict=True)
-    ]
+        await asyncio.to_thread(shutil.rmtree, place)
     broken = [
         Finding(rule="session-problem", message=f"session {number}: {problem}")
         for number, record in enumerate(records, 1)
@@ -101,15 +112,9 @@ async def collect_tests(suites: Suites, order: Order, tree: WorkspaceTree) -> Co
     )
 
 
-def _quick(order: Order) -> Order:
-    return Order(
-        command=order.command,
-        plugins=order.plugins,
-        collect_only=order.collect_only,
-        quick=True,
-        timeout_s=order.timeout_s,
-        test_timeout_s=order.test_timeout_s,
-    )
+def _twins(run: TrustedRun, files: TestFiles | None, wanted: list[tuple[str, str]], pair: int) -> Twins:
+    seed = f"{run.seed}\0{pair}"
+    return Twins(files or TestFiles(run.files, seed, run.expected or ()), wanted, seed, single=run.pairs == 0)
 
 
 def _check(path: str) -> None:

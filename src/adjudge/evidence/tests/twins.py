@@ -7,7 +7,7 @@ be falsified is false in exactly one; the files of both look alike in everything
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -30,16 +30,28 @@ class TestFiles:
     Args:
         files: Content by path relative to the workspace, as it should run.
         seed: Fixes what is changed where.
+        expected: Ids that will be asked for; parametrised ones have to be found again.
     """
 
     __test__ = False
 
-    def __init__(self, files: Mapping[str, bytes], seed: str) -> None:
-        self._files = {
-            path: FalsifiableFile(data, f"{seed}\0{path}")
-            for path, data in files.items()
-            if path.endswith(".py")
-        }
+    def __init__(self, files: Mapping[str, bytes], seed: str, expected: Collection[str] = ()) -> None:
+        known: dict[str, dict[str, list[str]]] = {}
+        for id_ in expected:
+            base, bracket, parameters = id_.partition("[")
+            path, _, name = base.partition("::")
+            if bracket:
+                known.setdefault(path, {}).setdefault(name, []).append(parameters.removesuffix("]"))
+        self._files: dict[str, FalsifiableFile] = {}
+        for path, data in files.items():
+            if path.endswith(".py"):
+                plain = FalsifiableFile(data, f"{seed}\0{path}")
+                asked: dict[str, list[str]] = {}
+                for name, parameters_ in known.get(path, {}).items():
+                    asked.setdefault(plain.definition(name) or name, []).extend(parameters_)
+                self._files[path] = (
+                    FalsifiableFile(data, f"{seed}\0{path}", known_parameters=asked) if asked else plain
+                )
         self._modules = _modules(self._files)
 
     def locate(self, id_: str) -> Located | None:
@@ -92,37 +104,36 @@ class TestFiles:
 
 
 class Twins:
-    """The versions of the test files, one for each session.
+    """The versions of the test files for a pair of sessions, or for a single one.
 
     Args:
         files: The trusted files.
         wanted: Definitions that some expected test comes from.
         seed: Fixes the split.
-        pairs: How many pairs of sessions there are; 0 for a single session in which nothing is false.
+        single: One session only, in which nothing is false.
     """
 
-    def __init__(self, files: TestFiles, wanted: Sequence[tuple[str, str]], seed: str, *, pairs: int) -> None:
-        self._files = files
-        self.falsifiable = [
-            definition
-            for definition in dict.fromkeys(wanted)
-            if pairs and not files.plan(definition).unproven
-        ]
-        sessions: list[set[tuple[str, str]]] = [set() for _ in range(max(1, 2 * pairs))]
-        for pair in range(pairs):
-            for path, name in self.falsifiable:
-                text = f"{seed}\0{pair}\0{path}\0{name}"
-                bit = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[0] & 1
-                sessions[2 * pair + bit].add((path, name))
+    def __init__(
+        self, files: TestFiles, wanted: Sequence[tuple[str, str]], seed: str, *, single: bool = False
+    ) -> None:
+        self.files = files
+        self.falsifiable = frozenset(
+            definition for definition in wanted if not single and not files.plan(definition).unproven
+        )
+        sessions: list[set[tuple[str, str]]] = [set()] if single else [set(), set()]
+        for path, name in self.falsifiable:
+            text = f"{seed}\0{path}\0{name}"
+            bit = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[0] & 1
+            sessions[bit].add((path, name))
         self.falsified = tuple(frozenset(session) for session in sessions)
         """Per session, the definitions that are false in it."""
 
     def write(self, session: int, directory: Path) -> None:
         """Write a session's test files below `directory`."""
-        for path in self._files.paths:
+        for path in self.files.paths:
             here = [name for where, name in self.falsifiable if where == path]
             false = [name for where, name in self.falsified[session] if where == path]
-            data = self._files.file(path).render(false, all_planned=here)
+            data = self.files.file(path).render(false, all_planned=here)
             target = directory / PurePosixPath(path)
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_bytes(data)
@@ -131,12 +142,12 @@ class Twins:
         """An id as it reads outside: words that stand for hidden parameters put back."""
         base, bracket, parameters = id_.partition("[")
         if not bracket:
-            return self._files.canonical(id_)
-        located = self._files.locate(base)
-        definition = self._files.definition(located) if located is not None else None
+            return self.files.canonical(id_)
+        located = self.files.locate(base)
+        definition = self.files.definition(located) if located is not None else None
         if definition is None or definition not in self.falsifiable:
             return id_
-        for word, part in self._files.plan(definition).ids.items():
+        for word, part in self.files.plan(definition).ids.items():
             parameters = parameters.replace(word, part)
         return base + bracket + parameters
 

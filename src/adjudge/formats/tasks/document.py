@@ -27,7 +27,7 @@ MAX_NODES = 50_000
 Scalar: TypeAlias = str | int | float | bool | None
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-"""libyaml where the wheel brings it: 1 MiB in 0.2 s against 6 s."""
+"""libyaml where the wheel brings it: 1 MiB in 0.18 s against 3.7 s."""
 
 _UNPRINTABLE = re.compile("[^\t\n\r\x20-\x7e\x85\xa0-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]|\ufeff")
 _NULL = re.compile(r"(?:~|null|Null|NULL|)\Z")

@@ -6,7 +6,6 @@ file: text, whole number, list, mapping. None of pydantic's own phrases reaches 
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
@@ -40,8 +39,11 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     """The known name that a misspelt one most likely means."""
     if len(name) > _SHOWN:
         return None
+    # Imported here: 5 ms that only a misspelt name should pay.
+    from difflib import get_close_matches  # noqa: PLC0415
+
     known = list(known)
-    near = difflib.get_close_matches(name, known, n=1) or difflib.get_close_matches(name.lower(), known, n=1)
+    near = get_close_matches(name, known, n=1) or get_close_matches(name.lower(), known, n=1)
     return near[0] if near else None
 
 

@@ -17,7 +17,14 @@ from pydantic import BaseModel
 from adjudge import catalog
 from adjudge.formats.tasks.recipe import load_scorer
 
-__all__ = ["FieldDocs", "ScorerDocs", "describe_fields", "describe_scorer", "one_paragraph"]
+__all__ = [
+    "FieldDocs",
+    "ScorerDocs",
+    "describe_fields",
+    "describe_scorer",
+    "docstring_sections",
+    "one_paragraph",
+]
 
 _SECTION = re.compile(r"^(Measures|Evidence|How it is fooled|Example):\s*$", re.MULTILINE)
 _FENCE = re.compile(r"^```\w*\n(.*?)\n?```\s*\Z", re.DOTALL)
@@ -65,21 +72,25 @@ def describe_scorer(name: str) -> ScorerDocs:
         PluginError: The extension that does is broken.
     """
     scorer = load_scorer(name)
-    text = inspect.getdoc(scorer) or ""
-    parts = _SECTION.split(text)
-    sections = {title: inspect.cleandoc(body) for title, body in zip(parts[1::2], parts[2::2], strict=True)}
-    if "Example" in sections:
-        sections["Example"] = _FENCE.sub(r"\1", sections["Example"])
     return ScorerDocs(
         name=name,
-        summary=one_paragraph(parts[0].split("\n\n")[0]),
+        summary=one_paragraph((inspect.getdoc(scorer) or "").split("\n\n")[0]),
         version=str(getattr(scorer, "version", "")),
         distribution=catalog.distribution_of("scorers", name),
         required_by_default=scorer.required_by_default,
         advisory_only=scorer.advisory_only,
         fields=describe_fields(scorer.Config),
-        sections=sections,
+        sections=docstring_sections(scorer),
     )
+
+
+def docstring_sections(scorer: type) -> dict[str, str]:
+    """The sections of a scorer's docstring, by title; the example without its fence."""
+    parts = _SECTION.split(inspect.getdoc(scorer) or "")
+    sections = {title: inspect.cleandoc(body) for title, body in zip(parts[1::2], parts[2::2], strict=True)}
+    if "Example" in sections:
+        sections["Example"] = _FENCE.sub(r"\1", sections["Example"])
+    return sections
 
 
 def one_paragraph(text: str) -> str:

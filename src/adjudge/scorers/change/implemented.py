@@ -93,9 +93,7 @@ class Implemented:
             "not_looked_into": [render_path(path) for path in scanned.unscanned[:100]],
         }
         if not written:
-            nothing = "nothing real was written" + (
-                f", and {counted(len(left), 'gap')} left" if left else ""
-            )
+            nothing = "nothing real was written" + (f", and {counted(len(left), 'gap')} left" if left else "")
             rule = Finding(rule="nothing-written", message=_where_nothing(config))
             return ScorerOutcome.failed(nothing, findings=first_findings([*left, rule]), details=details)
         score = len(written) / (len(written) + len(left))

@@ -63,6 +63,8 @@ class Choice:
     edits: tuple[Edit, ...]
     rows: tuple[Rows, ...] = ()
     """Parametrisations whose ids have to be spelled out beside it."""
+    wide: bool = True
+    """Whether the new value is one of many, so that a wrong result hardly meets it by chance."""
 
 
 @dataclass(frozen=True)
@@ -141,7 +143,9 @@ class ExpectedValues:
             return []
         text = self.source.segment(node)
         new = changed_literal(node.value, text, self.random, template=template, pattern=pattern)
-        return [] if new is None else [Choice((self.source.replace(node, new),))]
+        if new is None:
+            return []
+        return [Choice((self.source.replace(node, new),), wide=not isinstance(node.value, bool))]
 
     def pattern(self, node: ast.expr) -> list[Choice]:
         """Ways to change a regular expression so that it matches something else."""
@@ -180,15 +184,18 @@ class ExpectedValues:
         if not binding.every:
             return [choice for choices in per_value for choice in choices][:_MOST_CHOICES]
         edits: list[Edit] = []
+        wide = True
         for value, choices in zip(binding.values, per_value, strict=True):
             if choices:
-                edits += self.random.choice(choices).edits
+                choice = self.random.choice(choices)
+                edits += choice.edits
+                wide = wide and choice.wide
             elif isinstance(value, ast.Constant) and value.value is None:
                 # There is no other None; a row that expects it gets a number instead.
                 edits.append(self.source.replace(value, str(self.random.randrange(3, 10))))
             else:
                 return []
-        return [Choice(tuple(edits), rows)]
+        return [Choice(tuple(edits), rows, wide)]
 
 
 def _deciding_arguments(node: ast.Call) -> list[ast.expr]:

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 
 from adjudge.syntax.python.definitions import Definition, Definitions, Function, statements_below
 from adjudge.syntax.python.expected import Choice
-from adjudge.syntax.python.parametrize import Constant, Rows
+from adjudge.syntax.python.parametrize import Rows
 from adjudge.syntax.python.sites import Site, find_sites
 from adjudge.syntax.python.source import Edit, PythonSource, SourceUnreadable
 
@@ -45,6 +45,8 @@ class Falsification:
     """Words that stand for parts of ids → what they stand for."""
     strong: bool = False
     """Whether a value changes, rather than the sense of a comparison."""
+    wide: bool = False
+    """Whether the changed value is one of many: failing as written *and* passing with it is no accident."""
     certain: bool = False
     """Whether what changes is reached whenever the test passes as written. If not, passing all the same
     proves nothing either way."""
@@ -59,10 +61,20 @@ class FalsifiableFile:
         data: The file as it should run.
         seed: Fixes every random choice in this file.
         hide_ids: Spell ids that derive from values as meaningless words. Off, they stay what they were.
+        known_parameters: Definition → the parts in brackets of its ids that somebody will ask for. Where
+            nobody asks for any, rows whose ids cannot be read from the file are given made-up ones.
     """
 
-    def __init__(self, data: bytes, seed: str, *, hide_ids: bool = True) -> None:
+    def __init__(
+        self,
+        data: bytes,
+        seed: str,
+        *,
+        hide_ids: bool = True,
+        known_parameters: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
         self._data = data
+        self._known = known_parameters or {}
         self._seed = seed
         self._plans: dict[str, Falsification] = {}
         self.unreadable = ""
@@ -140,18 +152,29 @@ class FalsifiableFile:
             neutral=tuple(edit for plan in plans for edit in plan.neutral),
             ids={word: id_ for plan in plans for word, id_ in plan.ids.items()},
             strong=all(plan.strong for plan in plans),
+            wide=all(plan.wide for plan in plans),
             certain=all(plan.certain for plan in plans),
         )
 
     def _plan_node(self, found: Definition, node: Function, random_: random.Random) -> Falsification:
         assert self._source is not None
-        sites = find_sites(self._source, self._definitions, node, found.owners, self._constants, random_)
+        sites = find_sites(
+            self._source,
+            self._definitions,
+            node,
+            found.owners,
+            self._constants,
+            random_,
+            self._known.get(found.name, ()),
+        )
         for chosen in _selections(sites, random_):
             choices = [site.choice for site in chosen]
             edits = tuple(edit for choice in choices for edit in choice.edits)
+            if not self._hide_ids and not all(rows.certain_ids for choice in choices for rows in choice.rows):
+                continue
             edits, honest = self._written_out(choices, edits)
             neutral, ids = self._spelled_ids(choices, random_)
-            if self._fits(node, (*edits, *neutral)) and self._fits(node, (*honest, *neutral)):
+            if self._fits(node, (*edits, *neutral)) and (not honest or self._fits(node, (*honest, *neutral))):
                 return Falsification(
                     found.name,
                     edits,
@@ -159,6 +182,7 @@ class FalsifiableFile:
                     neutral,
                     ids,
                     strong=all(site.strong for site in chosen),
+                    wide=all(site.strong and site.choice.wide for site in chosen),
                     certain=all(site.certain for site in chosen),
                 )
         reason = "nothing in it can be changed safely" if sites else "it asserts nothing that can be changed"
@@ -170,18 +194,21 @@ class FalsifiableFile:
         """Rows that several tests share by name are written out where this test uses them."""
         assert self._source is not None
         honest: list[Edit] = []
-        for rows in (rows for choice in choices for rows in choice.rows):
-            if rows.shared is None:
+        for rows in {id(rows.call): rows for choice in choices for rows in choice.rows}.values():
+            if not rows.elsewhere:
                 continue
-            start, end = self._source.start(rows.shared.values), self._source.end(rows.shared.values)
-            inside = [edit for edit in edits if start <= edit.start and edit.end <= end]
-            text = self._source.utf8[start:end]
-            for edit in sorted(inside, key=lambda edit: edit.start, reverse=True):
-                text = text[: edit.start - start] + edit.text.encode() + text[edit.end - start :]
-            honest.append(self._source.replace(rows.shared.name, ast.unparse(rows.shared.values)))
-            line = ast.unparse(ast.parse(text.decode(), mode="eval"))
-            written = self._source.replace(rows.shared.name, line)
-            edits = (*(edit for edit in edits if edit not in inside), written)
+            changed: list[str] = []
+            for element in rows.elements:
+                start, end = self._source.start(element), self._source.end(element)
+                inside = [edit for edit in edits if start <= edit.start and edit.end <= end]
+                text = self._source.utf8[start:end]
+                for edit in sorted(inside, key=lambda edit: edit.start, reverse=True):
+                    text = text[: edit.start - start] + edit.text.encode() + text[edit.end - start :]
+                changed.append(ast.unparse(ast.parse(f"({text.decode()})", mode="eval")))
+                edits = tuple(edit for edit in edits if edit not in inside)
+            as_written = ", ".join(ast.unparse(element) for element in rows.elements)
+            honest.append(self._source.replace(rows.values, f"[{as_written}]"))
+            edits = (*edits, self._source.replace(rows.values, f"[{', '.join(changed)}]"))
         return edits, tuple(honest)
 
     def _spelled_ids(
@@ -247,19 +274,17 @@ def _selections(sites: list[Site], random_: random.Random) -> Iterable[list[Site
         yield list(per_statement.values())
 
 
-def _constants(tree: ast.Module) -> dict[str, Constant]:
-    """Module names bound once to an expression."""
+def _constants(tree: ast.Module) -> dict[str, ast.expr]:
+    """Module names bound once, and to what."""
     stored: dict[str, int] = {}
-    loaded: dict[str, int] = {}
     for node in ast.walk(tree):
-        if isinstance(node, ast.Name):
-            counts = loaded if isinstance(node.ctx, ast.Load) else stored
-            counts[node.id] = counts.get(node.id, 0) + 1
-    found: dict[str, Constant] = {}
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            stored[node.id] = stored.get(node.id, 0) + 1
+    found: dict[str, ast.expr] = {}
     for statement in statements_below(tree.body):
         match statement:
             case ast.Assign(targets=[ast.Name(id=name)], value=value) if stored.get(name) == 1:
-                found[name] = Constant(value, used_once=loaded.get(name) == 1)
+                found[name] = value
             case _:
                 pass
     return found

@@ -11,12 +11,12 @@ import ast
 import builtins
 import random
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from adjudge.syntax.python.definitions import Definitions, Function, called
 from adjudge.syntax.python.expected import Binding, Choice, ExpectedValues
-from adjudge.syntax.python.parametrize import Constant, parametrizations
+from adjudge.syntax.python.parametrize import parametrizations
 from adjudge.syntax.python.source import Edit, PythonSource
 
 __all__ = ["Site", "find_sites"]
@@ -95,7 +95,18 @@ _TURNED: dict[type[ast.cmpop], tuple[str, str]] = {
     ast.Gt: (r">(?!=)", "<="),
     ast.GtE: (r">=", "<"),
 }
-_OTHER_EXCEPTIONS = (
+_COMMON_EXCEPTIONS = (
+    "TypeError",
+    "ValueError",
+    "KeyError",
+    "IndexError",
+    "AttributeError",
+    "RuntimeError",
+    "OSError",
+    "ZeroDivisionError",
+)
+"""For tests that expect a built-in exception: any of these might have been written there."""
+_RARE_EXCEPTIONS = (
     "IndexError",
     "ZeroDivisionError",
     "ImportError",
@@ -103,8 +114,8 @@ _OTHER_EXCEPTIONS = (
     "EOFError",
     "FileExistsError",
     "RecursionError",
-    "BufferError",
 )
+"""For tests that expect an exception of the project, which may derive from a common one."""
 _OTHER_WARNINGS = ("BytesWarning", "UnicodeWarning", "ImportWarning", "SyntaxWarning")
 _LONG_ENOUGH = 4
 """A shorter string, changed, may be found in the text after all."""
@@ -126,11 +137,14 @@ def find_sites(
     definitions: Definitions,
     function: Function,
     owners: Sequence[ast.ClassDef],
-    constants: dict[str, Constant],
+    constants: Mapping[str, ast.expr],
     random_: random.Random,
+    known_parameters: Collection[str] = (),
 ) -> list[Site]:
     """Every site of a test function. `constants` are module names bound once."""
-    finder = _Finder(source, definitions, function, tuple(owners), constants, random_)
+    finder = _Finder(
+        source, definitions, function, tuple(owners), constants, random_, known_parameters=known_parameters
+    )
     finder.visit(function.body, certain=True)
     return finder.sites
 
@@ -141,8 +155,9 @@ class _Finder:
     definitions: Definitions
     function: Function
     owners: tuple[ast.ClassDef, ...]
-    constants: dict[str, Constant]
+    constants: Mapping[str, ast.expr]
     random: random.Random
+    known_parameters: Collection[str]
     sites: list[Site] = field(default_factory=list)
 
     def __post_init__(self) -> None:
@@ -156,7 +171,8 @@ class _Finder:
         arguments = {argument.arg for argument in _arguments(self.function)}
         stores: dict[str, int] = {}
         loads: dict[str, set[int]] = {}
-        for node in ast.walk(self.function):
+        nodes = list(ast.walk(self.function))
+        for node in nodes:
             if isinstance(node, ast.Name):
                 if isinstance(node.ctx, ast.Load):
                     loads.setdefault(node.id, set()).add(id(node))
@@ -164,12 +180,12 @@ class _Finder:
                     stores[node.id] = stores.get(node.id, 0) + 1
             elif isinstance(node, (ast.Global, ast.Nonlocal)):
                 stores.update(dict.fromkeys(node.names, 2))
-        compared = {id(name) for name in self._compared_names()}
+        compared = {id(name) for name in self._compared_names(nodes)}
 
         def only_compared(name: str) -> bool:
             return loads.get(name, set()) <= compared
 
-        for rows in parametrizations(self.function, self.constants):
+        for rows in parametrizations(self.function, self.constants, self.known_parameters):
             if rows.ids is None:
                 continue
             for at, name in enumerate(rows.names):
@@ -191,8 +207,8 @@ class _Finder:
                     pass
         return found
 
-    def _compared_names(self) -> Iterator[ast.Name]:
-        for node in ast.walk(self.function):
+    def _compared_names(self, nodes: Sequence[ast.AST]) -> Iterator[ast.Name]:
+        for node in nodes:
             match node:
                 case ast.Compare(ops=[ast.Eq()], comparators=[right]):
                     sides = [list(self.values.names(node.left)), list(self.values.names(right))]
@@ -404,26 +420,32 @@ class _Finder:
         choices = [choice for value in matched for choice in self.values.pattern(value)]
         others = self._other_exceptions(call.args[0], _WARNS if name in _WARNS else _RAISES)
         if not choices and others:
-            choices = [Choice((self.source.replace(call.args[0], self.random.choice(others)),))]
+            edit = self.source.replace(call.args[0], self.random.choice(others))
+            choices = [Choice((edit,), wide=False)]
         self._add(statement, strong=True, certain=certain, choices=choices)
         return True
 
     def _other_exceptions(self, node: ast.expr, kind: frozenset[str]) -> list[str]:
         if "\n" in self.source.segment(node):
             return []
-        written = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
-        kinds = [getattr(builtins, name, None) for name in written]
-        names = _OTHER_WARNINGS if kind is _WARNS else _OTHER_EXCEPTIONS
-        found = []
-        for name in names:
-            other: type[BaseException] = getattr(builtins, name)
-            classes = [kind for kind in kinds if isinstance(kind, type)]
-            broad = any(kind in (Exception, BaseException, Warning) for kind in classes)
-            if broad and name not in ("BufferError", "BytesWarning"):
-                continue
-            if broad or not any(issubclass(other, kind) or issubclass(kind, other) for kind in classes):
-                found.append(name)
-        return found
+        written = [part for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
+        kinds = [getattr(builtins, part.id, None) for part in written if isinstance(part, ast.Name)]
+        classes = [found for found in kinds if isinstance(found, type)]
+        names: tuple[str, ...]
+        if kind is _WARNS:
+            names = _OTHER_WARNINGS
+        else:
+            names = _COMMON_EXCEPTIONS if len(classes) == len(written) else _RARE_EXCEPTIONS
+        if any(found in (Exception, BaseException, Warning) for found in classes):
+            return ["BytesWarning" if kind is _WARNS else "BufferError"]
+        return [
+            name
+            for name in names
+            if not any(
+                issubclass(getattr(builtins, name), found) or issubclass(found, getattr(builtins, name))
+                for found in classes
+            )
+        ]
 
     def _helper(self, call: ast.Call, *, certain: bool, statement: int) -> None:
         """A function of the same file that compares what it is given."""

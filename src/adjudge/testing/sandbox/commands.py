@@ -47,6 +47,15 @@ async def unexecutable_programs_exit_126(bench: Bench) -> None:
 
 
 @check
+async def missing_directories_are_a_result(bench: Bench) -> None:
+    """A working directory that is not there keeps a command from starting, and is a result: exit 126."""
+    async with bench.sandbox() as sandbox:
+        ran = await bench.run(sandbox, "true", cwd=WORKSPACE / "nowhere")
+        assert (ran.result.ended, ran.result.exit_code) == (Ended.EXITED, 126), ran.told
+        assert b"nowhere" in ran.stderr
+
+
+@check
 async def exit_codes_of_commands_are_not_ours(bench: Bench) -> None:
     """A command may exit with 126, 127 or 128 and more by itself, and that is what is reported."""
     async with bench.sandbox() as sandbox:

@@ -10,7 +10,8 @@ import socket
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-from adjudge.records.sandbox import Network
+from adjudge.errors import SandboxUnavailable
+from adjudge.records.sandbox import Network, SandboxSpec
 from adjudge.testing.sandbox.bench import Bench, Inapplicable
 from adjudge.testing.sandbox.check import check, escape_attempt
 
@@ -296,6 +297,37 @@ for address in ("127.0.0.1", *sys.argv[3:]):
             port,
             *_addresses(),
         )
+        assert not callers
+
+
+@escape_attempt
+async def egress_keeps_away_from_the_hosts_loopback(bench: Bench) -> None:
+    """With a network towards the outside, a server on the host's loopback is still out of reach."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    port = listener.getsockname()[1]
+    async with _listening(bench, sock=listener) as callers:
+        try:
+            sandbox = await bench.backend.start(SandboxSpec(network=Network.EGRESS))
+        except SandboxUnavailable as error:
+            raise Inapplicable(f"no network towards the outside here: {error.message}") from error
+        async with sandbox:
+            await bench.attack(
+                sandbox,
+                f"""{_CONNECT}
+import struct
+places = {{"127.0.0.1", "0.0.0.0", *sys.argv[3:]}}
+for line in open("/proc/net/route").read().splitlines()[1:]:
+    fields = line.split()
+    gateway = socket.inet_ntoa(struct.pack("<I", int(fields[2], 16)))
+    network = struct.unpack(">I", struct.pack("<I", int(fields[1], 16)))[0]
+    # The gateway, and the first addresses of each network: where helpers put the host.
+    places |= {{gateway, *(socket.inet_ntoa(struct.pack(">I", network + n)) for n in range(1, 5) if network)}}
+for place in sorted(places - {{"0.0.0.0"}}):
+    connect(socket.AF_INET, (place, int(sys.argv[2])))
+""",
+                port,
+                *("10.0.2.2", "10.0.2.3", "169.254.1.1", "169.254.2.1", "192.168.127.254", *_addresses()),
+            )
         assert not callers
 
 

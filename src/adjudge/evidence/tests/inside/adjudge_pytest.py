@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections.abc import Iterator
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
@@ -40,9 +41,16 @@ class Reporter:
         yield
 
     def pytest_configure(self, config: pytest.Config) -> None:
-        """Workers of pytest-xdist start as safely as we did."""
+        """Workers of pytest-xdist start as safely as we did, and then find the project as we do."""
         if getattr(config.option, "dist", "no") != "no":
             os.environ["PYTHONSAFEPATH"] = "1"
+            os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="bytecode-")
+            remembered = getattr(sys.modules.get("xdist.plugin"), "_sys_path", None)
+            if isinstance(remembered, list):
+                # The import path as it was before ours; workers are given it as soon as they run.
+                remembered[:0] = self._path
+            else:
+                os.environ["PYTHONPATH"] = os.pathsep.join(self._path)
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """All ids, where this process collects."""

@@ -15,7 +15,6 @@ import json
 import os
 import signal
 import sys
-import tempfile
 import threading
 import types
 from typing import Any
@@ -112,8 +111,6 @@ def main() -> None:
         channel.send({"k": "unavailable", "message": text(error)})
         sys.exit(3)
     order["path"] = [os.path.abspath(entry) for entry in order["path"]]
-    # Byte code that lies beside a source file may be anybody's; none of it is read from here on.
-    sys.pycache_prefix = tempfile.mkdtemp(prefix="bytecode-")
     sys.dont_write_bytecode = True
     channel.send({"k": "started", "python": sys.version.split()[0], "runner": runner.version()})
     sys.exit(runner.run(order, channel))

@@ -1,0 +1,36 @@
+"""Every built-in scorer keeps the promises of the contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from adjudge import catalog
+from adjudge.testing.scorers import CHECKS, ScorerCheck, bench
+
+pytestmark = pytest.mark.anyone
+
+CONFIGS: Mapping[str, Sequence[Mapping[str, object]]] = {
+    "allowed_paths": ({"patterns": ["nothing/like/it"]}, {"patterns": ["*"]}),
+    "forbid_paths": ({"patterns": ["*"]}, {"patterns": ["very/**", "tests/*"]}),
+    "max_files_changed": ({"limit": 0}, {"limit": 10**9}),
+    "tests_unmodified": ({"paths": ["tests/test_a.py", "a.py"]}, {"paths": ["tests", "module", "empty"]}),
+    "baseline_unmodified": ({"paths": ["tests/test_a.py", '"new\\nline.py"']}, {"paths": ["very", "b.py"]}),
+    "file_exists": ({"path": "tests/test_link.py"}, {"path": "tests/test_dangling.py"}),
+    "no_new_skips": ({}, {"test_globset": ["*"]}),
+    "assertions_not_weakened": ({}, {"test_globset": ["*"]}),
+    "command": ({"command": "true", "timeout_s": 1},),
+}
+
+
+@pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
+@pytest.mark.parametrize("name", catalog.BUILTINS["scorers"])
+def test_built_in_scorer(name: str, check: ScorerCheck) -> None:
+    scorer: Any = catalog.load("scorers", name)
+    check.run(bench(scorer, CONFIGS.get(name, ())))
+
+
+def test_configurations_are_for_scorers_that_exist() -> None:
+    assert set(CONFIGS) <= set(catalog.BUILTINS["scorers"])
