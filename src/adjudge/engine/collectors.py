@@ -17,6 +17,9 @@ COLLECTORS: Mapping[str, str] = {
     "parsed_change": "adjudge.evidence.changes:ParsedChangeCollector",
     "path_state": "adjudge.evidence.paths:PathStateCollector",
     "secret_scan": "adjudge.evidence.secrets:SecretScanCollector",
+    "source_scan": "adjudge.evidence.sources:SourceScanCollector",
+    "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
+    "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
 }
 """Request kind → `module:class`. Imported only for the kinds a plan asks for."""

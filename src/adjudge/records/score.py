@@ -80,6 +80,12 @@ class ScorerOutcome(Record):
         return cls(verdict=Verdict.FAIL, score=0.0, reason=reason, **more)
 
     @classmethod
+    def fraction(cls, score: float, pass_threshold: float, reason: str, **more: Any) -> Self:
+        """A PASS when the score reaches the threshold, compared at nine decimals, else a FAIL."""
+        reached = round(score, 9) >= round(pass_threshold, 9)
+        return cls(verdict=Verdict.PASS if reached else Verdict.FAIL, score=score, reason=reason, **more)
+
+    @classmethod
     def not_applicable(cls, reason: str, **more: Any) -> Self:
         """An NA."""
         return cls(verdict=Verdict.NA, reason=reason, **more)
