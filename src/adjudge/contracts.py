@@ -160,7 +160,10 @@ class Scorer(Protocol[Config_contra]):
     """Under `scorers:`. Under `graders:` nothing is required unless said."""
     advisory_only: ClassVar[bool]
     """Never gates and takes no weight, whatever the recipe says (`llm_judge`)."""
-    Config: ClassVar[type[ScorerConfig]]
+
+    @property
+    def Config(self) -> type[ScorerConfig]:
+        """The type's own fields. A property here so that a nested class satisfies it."""
 
     def needs(self, config: Config_contra) -> Sequence[AnyRequest]:
         """What evidence this check reads."""

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from adjudge.contracts import BlobStore, Collector, SandboxBackend
+from adjudge.errors import InfraError
 from adjudge.records.sandbox import Limits, Mount, SandboxSpec
 from adjudge.records.task import SandboxSettings
 
@@ -41,7 +42,10 @@ def make_collector(kind: str, means: Means) -> Collector:
 
     Raises:
         SandboxUnavailable: It would run code, and nothing on this machine can hold it.
+        InfraError: Nothing here answers such requests.
     """
+    if kind not in COLLECTORS:
+        raise InfraError(f"nothing here collects evidence of the kind {kind!r}")
     module, _, attribute = COLLECTORS[kind].partition(":")
     collector_class = getattr(importlib.import_module(module), attribute)
     made: Collector

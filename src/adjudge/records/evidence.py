@@ -4,8 +4,6 @@ The set is closed: a request and its answer are defined side by side here. A req
 requests of different scorers are one piece of work) and its digest, with the subject's, is a cache key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar, Literal, Protocol, TypeVar

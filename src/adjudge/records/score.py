@@ -1,7 +1,5 @@
 """What a scorer concludes, and the recipe line that asked for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Self

@@ -208,7 +208,7 @@ class Attempt:
     ) -> ScorerOutcome:
         """What a scorer says of the attempt, with its fields as a recipe would write them."""
         made = scorer()
-        checked = scorer.Config.model_validate(dict(config or {}))
+        checked = made.Config.model_validate(dict(config or {}))
         return made.score(checked, self.evidence(made.needs(checked), answers))
 
     def _moves(self) -> dict[str, str]:

@@ -92,17 +92,14 @@ class Reporter:
                 message = f"{crash.path}:{crash.lineno}: {crash.message}"
             else:
                 message = str(report.longrepr or "")
-        self._channel.send(
-            {
-                "k": "phase",
-                "id": report.nodeid,
-                "when": report.when,
-                "outcome": report.outcome,
-                "expected_failure": hasattr(report, "wasxfail"),
-                "sub": getattr(report, "context", None) is not None,
-                "duration_s": report.duration,
-                "message": launch.text(message),
-            }
+        self._channel.phase(
+            report.nodeid,
+            str(report.when),
+            report.outcome,
+            report.duration,
+            launch.text(message) if message else "",
+            expected_failure=hasattr(report, "wasxfail"),
+            sub=getattr(report, "context", None) is not None,
         )
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
