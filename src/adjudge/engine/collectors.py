@@ -17,6 +17,8 @@ COLLECTORS: Mapping[str, str] = {
     "path_state": "adjudge.evidence.paths:PathStateCollector",
     "secret_scan": "adjudge.evidence.secrets:SecretScanCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
+    "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",
+    "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
 }
 """Request kind → `module:class`. Imported only for the kinds a plan asks for."""
 
@@ -44,6 +46,8 @@ def make_collector(kind: str, means: Means) -> Collector:
     made: Collector
     if kind == "command_run":
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
+    elif kind in ("test_collection", "test_run"):
+        made = collector_class(means.backend(), sandbox_spec(means.settings))
     else:
         made = collector_class()
     return made
