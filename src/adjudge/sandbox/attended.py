@@ -137,6 +137,9 @@ class AttendedExec:
             report = await errand.wait()
         except BaseException:
             self._pump.abort()
+            if errand.report.done():
+                # Cancelled, and dead by now: its group has to be known to be removed.
+                self._enter_group(errand.report.result())
             raise
         finally:
             if self._watcher is not None:
