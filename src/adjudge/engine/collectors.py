@@ -21,6 +21,8 @@ COLLECTORS: Mapping[str, str] = {
     "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
     "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
+    "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",
+    "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
 }
 """Request kind → `module:class`. Imported only for the kinds a plan asks for."""
 
@@ -51,6 +53,8 @@ def make_collector(kind: str, means: Means) -> Collector:
     made: Collector
     if kind == "command_run":
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
+    elif kind in ("test_collection", "test_run"):
+        made = collector_class(means.backend(), sandbox_spec(means.settings))
     else:
         made = collector_class()
     return made

@@ -62,7 +62,8 @@ class Channel:
             else:
                 self._line(line)
         if len(self._rest) > _MAX_LINE:
-            self._bad(bytes(self._rest[:200]))
+            if not self._skipping:
+                self._bad(bytes(self._rest[:200]))
             self._rest.clear()
             self._skipping = True
 

@@ -118,11 +118,13 @@ def _plugins() -> list[str]:
 
 def run(order: dict[str, Any], channel: Channel) -> int:
     """Run pytest as ordered."""
-    if order["plugins"] is None:
-        channel.send({"k": "plugins", "names": _plugins()})
+    names = order["plugins"]
+    if names is None:
+        names = _plugins()
+        channel.send({"k": "plugins", "names": names})
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     arguments: list[str] = []
-    for name in order["plugins"] or ():
+    for name in names:
         arguments += ["-p", name]
     arguments += order["args"]
     return int(pytest.main(arguments, plugins=[Reporter(channel, order)]))
