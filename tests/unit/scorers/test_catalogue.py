@@ -40,7 +40,15 @@ REQUIRED = {
 }
 
 FIELDS: dict[str, dict[str, Any]] = {
-    "command": {"command": ..., "expect_exit": 0, "timeout_s": 900},
+    "command": {
+        "isolation": "snapshot",
+        "inject": (),
+        "allow": (),
+        "protect": (),
+        "command": ...,
+        "expect_exit": 0,
+        "timeout_s": 900,
+    },
     "allowed_paths": {"patterns": ...},
     "forbid_paths": {"patterns": ...},
     "max_files_changed": {"limit": ...},
@@ -112,6 +120,7 @@ def test_built_in_classes_satisfy_the_contract_for_type_checkers() -> None:
     # The annotation is the test: mypy refuses the assignment when a class does not fit.
     fitting: list[Scorer[Any]] = [
         Command(), AllowedPaths(), ForbidPaths(), MaxFilesChanged(), ForbidSecrets(), FileExists(), Files(),
-        Implemented(), TestsUnmodified(), BaselineUnmodified(), NoNewSkips(), AssertionsNotWeakened(), LlmJudge(),
+        Implemented(), TestsUnmodified(), BaselineUnmodified(), NoNewSkips(), AssertionsNotWeakened(),
+        LlmJudge(),
     ]  # fmt: skip
     assert [scorer.name for scorer in fitting] == list(catalog.BUILTINS["scorers"])
