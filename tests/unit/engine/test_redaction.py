@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from adjudge.engine.redaction import without_secrets
+from adjudge.engine.score import redacted
+from adjudge.formats.redaction import Redactor
 from adjudge.records.score import Finding
 from adjudge.testing.results import scorer_result
 
@@ -15,7 +16,7 @@ def test_no_field_of_a_row_keeps_it() -> None:
         details={"stdout_tail": "opensesame", "paths": ["a/opensesame"]},
         findings=(Finding(rule="r", message="opensesame", path="a/opensesame", line=3),),
     )
-    (hidden,) = without_secrets([row], ["opensesame"])
+    hidden = redacted(row, Redactor(["opensesame"]))
     assert "opensesame" not in hidden.model_dump_json()
     assert hidden.verdict is row.verdict
     assert hidden.findings[0].line == 3
@@ -23,4 +24,4 @@ def test_no_field_of_a_row_keeps_it() -> None:
 
 def test_rows_stay_as_they_are_without_secrets() -> None:
     row = scorer_result("PASS")
-    assert without_secrets([row], []) == (row,)
+    assert redacted(row, Redactor([])) == row

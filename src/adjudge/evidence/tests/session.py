@@ -39,7 +39,7 @@ class Order:
 
     command: TestCommand
     plugins: tuple[str, ...] | None
-    """None: say which there are, and load none."""
+    """None: whatever the environment has, and say what that is."""
     collect_only: bool = False
     quick: bool = False
     """Leave out what only people read; for sessions in which many tests fail on purpose."""
