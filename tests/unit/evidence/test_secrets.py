@@ -78,11 +78,12 @@ def test_what_only_looks_random_is_left_alone() -> None:
     [
         (f'key = "{KEY}"', "aws-access-key-id"),
         ('id = "AK' + 'IAIOSFODNN7EXAMPLE"', "aws-access-key-id"),
-        ("AWS_SECRET_ACCESS_KEY=wJalrXUtnFEMI/K7MDENG" + "/bPxRfiCYEXAMPLEKEY", "aws-secret-access-key"),
+        ("AWS_SECRET_ACCESS_KEY=" + "wJalrXUtnFEMI/K7MDENG" + "/bPxRfiCYEXAMPLEKEY", "aws-secret-access-key"),
         ("t = 'gh" + "p_1234567890abcdefghijklmnopqrstuvwxyz'", "github-token"),
         ("gh" + "p_" + "A" * 36, "github-token"),
         ("-----BEGIN RSA PRIVATE" + " KEY-----\nMIIEfake\n", "private-key"),
         ("sk-" + "abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJKL", "openai-key"),
+        ("xo" + "xb-123456789012-1234567890123-abcdefghijklmnopqrstuvwx", "slack-token"),
         ("redis://default:" + "Zt7kq0Lw@cache.internal:6379", "password-in-url"),
     ],
 )

@@ -21,7 +21,7 @@ _PLACE = re.compile(rb"-----(?:BEGIN|END) |://[^/\s]*@|[_-][A-Za-z]{30}|glpat-|d
 _SHORTEST_PLACE = 16
 
 _SEPARATORS = re.compile(rb"[_+/=.~-]+")
-_NAME = re.compile(rb"[A-Za-z]*[0-9]{0,4}[A-Za-z]*|[0-9]*")
+_NAME = re.compile(rb"[A-Za-z]*[0-9]{0,4}[A-Za-z]*|[0-9]{0,10}")
 _CAPITALS = bytes(range(ord("A"), ord("Z") + 1))
 _LONGEST_NAME = 12
 _TELLING = re.compile(rb"(?i)pass|pwd|secret|token|key|auth|cred")
