@@ -19,7 +19,7 @@ from pathlib import Path
 from adjudge.errors import ConfigInvalid, SandboxError
 from adjudge.sandbox.removal import remove_tree
 
-__all__ = ["Scratch", "own_scratch", "scratch_root"]
+__all__ = ["Scratch", "current_scratch", "own_scratch", "scratch_root"]
 
 _LOCK = "lock"
 _VARIABLE = "ADJUDGE_SCRATCH"
@@ -51,6 +51,8 @@ class Scratch:
         self._root = root
         self.id = secrets.token_hex(6)
         self.path = root / f"run-{self.id}"
+        self.ready = False
+        """Set by whoever has put into it what all sandboxes share."""
         self._count = 0
         self._guard = threading.Lock()
         self.path.mkdir(mode=0o700)
@@ -66,8 +68,8 @@ class Scratch:
         with self._guard:
             self._count += 1
             path = self.path / str(self._count)
-        path.mkdir()
-        path.chmod(0o711)
+        os.mkdir(path)
+        os.chmod(path, 0o711)
         return path
 
     def close(self) -> None:
@@ -77,6 +79,12 @@ class Scratch:
         os.close(self._lock)
         with contextlib.suppress(OSError):
             self._root.rmdir()
+
+
+def current_scratch() -> Scratch | None:
+    """This process's scratch directory if it has one already and it is ready for use."""
+    own = _own
+    return own if own is not None and own.owner == os.getpid() and own.ready else None
 
 
 def own_scratch() -> tuple[Scratch, list[str]]:

@@ -13,14 +13,12 @@ import json
 import os
 import resource
 import socket
-from pathlib import Path
 
 from adjudge.sandbox.copying import copy_tree
 from adjudge.sandbox.execution import Execution
 from adjudge.sandbox.fileaccess import read_beneath, write_beneath
 from adjudge.sandbox.launchrequest import Copy, Execute, Read, Report, Request, Write, receive
 from adjudge.sandbox.mountpoints import make_mount_points, remove_mount_points
-from adjudge.sandbox.removal import remove_tree
 from adjudge.sandbox.spawning import run_spawn
 from adjudge.sandbox.staging import IdMaps, enter_own_namespaces, stage, unstage
 
@@ -39,18 +37,13 @@ def supervise(channel: socket.socket) -> None:
     text, control_fd, stdin, stdout, stderr, *spaces = received
     maps: IdMaps = {tuple(key): space for key, space in zip(json.loads(message), spaces, strict=True)}
     control = socket.socket(fileno=control_fd)
-    work = None
     try:
         with open(text, "rb") as file:
             request: Request = json.load(file)
-        report, work = _run(request, control, (stdin, stdout, stderr), maps)
+        report = _run(request, control, (stdin, stdout, stderr), maps)
     except Exception as error:
         report = {"failed": f"{type(error).__name__}: {error}"}
     _answer(control, report)
-    if work is not None:
-        # Nobody waits for this; whoever discards the sandbox meanwhile removes the same.
-        with contextlib.suppress(OSError):
-            remove_tree(Path(work))
 
 
 def _answer(control: socket.socket, report: Report) -> None:
@@ -63,15 +56,11 @@ def _answer(control: socket.socket, report: Report) -> None:
     control.close()
 
 
-def _run(
-    request: Request, control: socket.socket, standard: tuple[int, int, int], maps: IdMaps
-) -> tuple[Report, str | None]:
-    """The report, and the overlay's working directory, which is of no use any more."""
+def _run(request: Request, control: socket.socket, standard: tuple[int, int, int], maps: IdMaps) -> Report:
     staged = request["identity"] is not None or request["user_namespace"]
-    work = None
     if staged:
         enter_own_namespaces(user=request["identity"] is None)
-        work = stage(request, maps)
+        stage(request, maps)
     errand = request["errand"]
     identity = request["identity"]
     owner = (identity["uid"], identity["gid"]) if identity is not None else (os.getuid(), os.getgid())
@@ -85,7 +74,7 @@ def _run(
         report = _work_on_files(errand, standard, owner)
     if staged:
         unstage(request)
-    return report, work
+    return report
 
 
 def _execute(
