@@ -59,13 +59,13 @@ class BubblewrapBackend:
         own = current_scratch()
         if own is None:
             own = await asyncio.to_thread(_first_scratch, places)
-        scratch = own.new()
+        scratch = own.furnished()
         lease: UidLease | None = None
         try:
             lease = lease_uid() if os.geteuid() == 0 else None
             identity: Identity | None = None if lease is None else {"uid": lease.uid, "gid": lease.gid}
             stages = lease is not None or await stages_by_user_namespace()
-            _make_private(scratch, identity)
+            _hand_over(scratch, identity)
             workspace = await prepare_workspace(spec, scratch, identity, stages=stages)
             etc = own.path / "etc"
             if helper is None:
@@ -101,6 +101,7 @@ class BubblewrapBackend:
                 blobs=blobs,
                 disk=_meter(scratch, workspace),
             )
+            asyncio.get_running_loop().run_in_executor(None, own.furnish)
             return BubblewrapSandbox(parts)
         except BaseException as error:
             remove_tree(scratch)
@@ -144,10 +145,10 @@ def _view(bwrap: Bwrap, etc: Path, *, stages: bool, root: bool) -> tuple[View, s
     return view, str(Path(reached) / bwrap.path.relative_to(bwrap.package_directory))
 
 
-def _make_private(scratch: Path, identity: Identity | None) -> None:
+def _hand_over(scratch: Path, identity: Identity | None) -> None:
+    """Give the sandbox's user its own directories."""
     for name, mode in (("tmp", 0o1777), ("home", 0o755)):
         path = f"{scratch}/{name}"
-        os.mkdir(path)
         os.chmod(path, mode)
         if identity is not None:
             os.chown(path, identity["uid"], identity["gid"])

@@ -14,6 +14,7 @@ import os
 import resource
 import socket
 
+from adjudge.sandbox.becoming import Understudy, rehearse
 from adjudge.sandbox.copying import copy_tree
 from adjudge.sandbox.execution import Execution
 from adjudge.sandbox.fileaccess import read_beneath, write_beneath
@@ -30,6 +31,8 @@ MAX_DESCRIPTORS = 64
 
 def supervise(channel: socket.socket) -> None:
     """Wait on `channel` for an errand and do it; closed without one, there is nothing to do."""
+    understudy = Understudy()
+    rehearse()
     message, received = receive(channel, 64 * 1024, MAX_DESCRIPTORS)
     channel.close()
     if not message:
@@ -38,9 +41,9 @@ def supervise(channel: socket.socket) -> None:
     maps: IdMaps = {tuple(key): space for key, space in zip(json.loads(message), spaces, strict=True)}
     control = socket.socket(fileno=control_fd)
     try:
-        with open(text, "rb") as file:
+        with open(os.dup(text), "rb") as file:
             request: Request = json.load(file)
-        report = _run(request, control, (stdin, stdout, stderr), maps)
+        report = _run(request, text, understudy, control, (stdin, stdout, stderr), maps)
     except Exception as error:
         report = {"failed": f"{type(error).__name__}: {error}"}
     _answer(control, report)
@@ -56,7 +59,14 @@ def _answer(control: socket.socket, report: Report) -> None:
     control.close()
 
 
-def _run(request: Request, control: socket.socket, standard: tuple[int, int, int], maps: IdMaps) -> Report:
+def _run(
+    request: Request,
+    text: int,
+    understudy: Understudy,
+    control: socket.socket,
+    standard: tuple[int, int, int],
+    maps: IdMaps,
+) -> Report:
     staged = request["identity"] is not None or request["user_namespace"]
     if staged:
         enter_own_namespaces(user=request["identity"] is None)
@@ -67,8 +77,9 @@ def _run(request: Request, control: socket.socket, standard: tuple[int, int, int
     if errand is None:
         report: Report = {}
     elif errand["op"] == "execute":
-        report = _execute(errand, request, control, standard, owner)
+        report = _execute(errand, request, text, understudy, control, standard, owner)
     elif errand["op"] == "spawn":
+        understudy.dismiss()
         report = run_spawn(errand, control, standard)
     else:
         report = _work_on_files(errand, standard, owner)
@@ -80,6 +91,8 @@ def _run(request: Request, control: socket.socket, standard: tuple[int, int, int
 def _execute(
     errand: Execute,
     request: Request,
+    text: int,
+    understudy: Understudy,
     control: socket.socket,
     standard: tuple[int, int, int],
     owner: tuple[int, int],
@@ -88,7 +101,7 @@ def _execute(
         made = make_mount_points(request["mount_points"], owner)
     except OSError as error:
         return _refusal(error)
-    report = Execution(errand, request["identity"], control, standard).run()
+    report = Execution(errand, request["identity"], text, understudy, control, standard).run()
     remove_mount_points(made)
     return report
 
