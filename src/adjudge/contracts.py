@@ -6,10 +6,9 @@ every implementation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from pathlib import PurePosixPath
-from typing import Any, BinaryIO, ClassVar, Literal, Protocol, Self, TypeVar
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
@@ -161,7 +160,10 @@ class Scorer(Protocol[Config_contra]):
     """Under `scorers:`. Under `graders:` nothing is required unless said."""
     advisory_only: ClassVar[bool]
     """Never gates and takes no weight, whatever the recipe says (`llm_judge`)."""
-    Config: ClassVar[type[ScorerConfig]]
+
+    @property
+    def Config(self) -> type[ScorerConfig]:
+        """The type's own fields. A property here so that a nested class satisfies it."""
 
     def needs(self, config: Config_contra) -> Sequence[AnyRequest]:
         """What evidence this check reads."""
@@ -170,8 +172,7 @@ class Scorer(Protocol[Config_contra]):
         """Turn the evidence into a verdict. Raising makes the verdict ERROR, not the attempt's FAIL."""
 
 
-@dataclass(frozen=True, slots=True)
-class WorkspaceEntry:
+class WorkspaceEntry(NamedTuple):
     """What lies at a path of the final workspace."""
 
     type: EntryType
@@ -191,6 +192,15 @@ class Contents(Protocol):
         """What lies at a path of the final workspace, itself; None when nothing does.
 
         A path that leads through anything but directories leads nowhere.
+        """
+
+    def read(self, path: str, *, max_bytes: int) -> bytes | None:
+        """A file of the final workspace, at most `max_bytes` of it; None when there is none to read."""
+
+    def walk(self) -> Iterator[tuple[str, WorkspaceEntry]]:
+        """Every file of the final workspace in the order of paths' bytes, `.git` left out.
+
+        Folders are entered, never named; what may not be listed is passed over.
         """
 
     def hunks(self, change: FileChange) -> tuple[Hunk, ...] | None:
@@ -214,8 +224,7 @@ class Contents(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
+class Subject(NamedTuple):
     """What is graded: a stopped attempt, and all that collectors may look at."""
 
     task: Task
@@ -226,6 +235,9 @@ class Subject:
     """The final workspace. Nobody writes to it; sandboxes start from snapshots of it."""
     contents: Contents
     """Both sides of every change."""
+    scenario_files: Path | None = None
+    """Where the files that the recipe refers to lie, each at its own path; None when there is no such place.
+    They are what the task was made of as long as they have the digests in `task.files`."""
 
 
 class Collector(Protocol):
@@ -246,8 +258,7 @@ class Collector(Protocol):
         """
 
 
-@dataclass(frozen=True, slots=True)
-class GradedSubject:
+class GradedSubject(NamedTuple):
     """A grading with what it was concluded from: enough to look at it again without the workspace."""
 
     evaluation: Evaluation

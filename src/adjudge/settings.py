@@ -13,8 +13,8 @@ to, so it can neither move the state (and with it the trusted baselines) nor swi
 
 from __future__ import annotations
 
+import importlib
 import os
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -100,8 +100,9 @@ def _read_project(file: Path) -> dict[str, Any]:
     if len(data) > _MAX_PROJECT_BYTES:
         raise ConfigInvalid(f"{file}: larger than {_MAX_PROJECT_BYTES // 1024} KiB")
     try:
-        project = tomllib.loads(data.decode("utf-8"))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        # Loaded here: few folders have such a file.
+        project: dict[str, Any] = importlib.import_module("tomllib").loads(data.decode("utf-8"))
+    except ValueError as error:
         raise ConfigInvalid(f"{file}: not valid TOML: {error}") from error
     for key in project:
         if key not in ("sandbox", "jobs"):

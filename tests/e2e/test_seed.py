@@ -5,7 +5,9 @@ from __future__ import annotations
 import io
 import json
 import os
+import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tarfile
@@ -345,3 +347,42 @@ def test_grading_uses_the_recorded_baseline(bench: Bench, capsys: pytest.Capture
         assert evaluation["task"]["digest"] == document["task"]["digest"]
         assert evaluation["provenance"]["baseline"]["origin"] == "task"
         assert evaluation["scorers"][0]["findings"][0]["path"] == "secret.txt"
+
+
+@pytest.mark.bwrap
+@pytest.mark.skipif(
+    shutil.which("pasta") is None and shutil.which("slirp4netns") is None, reason="needs pasta or slirp4netns"
+)
+def test_setup_with_a_network_has_one_of_its_own(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        listener.listen()
+        port = listener.getsockname()[1]
+        reach = f"import socket; socket.create_connection(('127.0.0.1', {port}), 5)"
+        bench.write(
+            f"{FOLDER}setup:\n"
+            "  network: true\n"
+            "  command: |\n"
+            "    cat /proc/net/route > route.txt\n"
+            f'    if python3 -c "{reach}"; then echo reached; else echo refused; fi > loopback.txt\n'
+        )
+        document = bench.document(capsys)
+    assert document["sandbox"]["network"] == "egress"
+    assert len((bench.place / "route.txt").read_text().splitlines()) > 1
+    assert (bench.place / "loopback.txt").read_text() == "refused\n"
+
+
+def test_setup_without_isolation_when_asked_for(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.write(FOLDER + "setup: mv a.txt b.txt && mkdir -p deep/er && echo x > deep/er/c\n")
+    assert bench.seed("--sandbox", "process", "--json") == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["sandbox"]["isolated"] is False
+    assert set(bench.baseline()) == {"b.txt", "deep/er/c"}
+    assert (bench.scenario / "project" / "a.txt").exists()
+
+
+def test_an_unknown_sandbox_is_refused(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
+    bench.write(FOLDER + "setup: make\n")
+    assert bench.seed("--sandbox", "bublewrap") == 2
+    assert "did you mean bubblewrap?" in capsys.readouterr().err
+    bench.assert_nothing_left()

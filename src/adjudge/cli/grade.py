@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
+import importlib
 import sys
-import tempfile
 from pathlib import Path
 
 import click
 
 from adjudge.cli.console import note, paint_for, width_of
 from adjudge.cli.main import ExitCode
-from adjudge.errors import ConfigInvalid
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.score import Verdict
 from adjudge.reports.json import render_json
@@ -89,7 +87,8 @@ def grade(
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        _write_whole(Path(output), text)
+        # Loaded here: most people read what they asked for.
+        importlib.import_module("adjudge.cli.files").write_whole(Path(output), text)
     if as_json or output is not None:
         _say(evaluation)
     return _EXITS[evaluation.gates.objective.verdict]
@@ -108,25 +107,3 @@ def _say(evaluation: Evaluation) -> None:
         note(f"untrusted baseline: {plain(baseline.description)}")
     for warning in evaluation.warnings:
         note(f"warning: {plain(warning)}")
-
-
-def _write_whole(file: Path, text: str) -> None:
-    """Write beside the file and move it there, so that no reader ever sees half of it."""
-    try:
-        descriptor, scratch = tempfile.mkstemp(prefix=f".{file.name}.", dir=file.parent)
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
-                stream.write(text)
-            os.chmod(scratch, 0o666 & ~_umask())
-            os.replace(scratch, file)
-        except BaseException:
-            os.unlink(scratch)
-            raise
-    except OSError as error:
-        raise ConfigInvalid(f"--output {file}: {error.strerror}") from error
-
-
-def _umask() -> int:
-    current = os.umask(0)
-    os.umask(current)
-    return current

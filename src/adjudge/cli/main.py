@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import importlib
 import sys
 from collections.abc import Sequence
@@ -37,7 +38,12 @@ class LazyGroup(click.Group):
         if entry is None:
             return None
         module, _, attribute = entry.target.partition(":")
-        command = getattr(importlib.import_module(module), attribute)
+        # What an import makes stays: looking for garbage among it takes 20 of the 300 ms of `grade`.
+        gc.disable()
+        try:
+            command = getattr(importlib.import_module(module), attribute)
+        finally:
+            gc.enable()
         assert isinstance(command, click.Command)
         return command
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Coroutine, Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from adjudge.contracts import Collector, Subject
 from adjudge.errors import AdjudgeError, InfraError, SandboxUnavailable, SubjectError
@@ -24,8 +23,7 @@ RUNS_CODE = 2
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """What became of one request: the answer, or why there is none."""
 
     answer: Record | None

@@ -42,12 +42,12 @@ def environment_fingerprint() -> Mapping[str, str]:
         for folder in _SEARCH:
             digest = _file_digest(f"{folder}/{tool}", whole=False)
             if digest is not None:
-                real = os.path.realpath(f"{folder}/{tool}")
-                found[tool] = f"{real} {digest.removeprefix('sha256:')[:16]}"
+                found[tool] = digest
                 break
     return found
 
 
+@lru_cache(maxsize=1)
 def _system_name() -> str:
     try:
         with open("/etc/os-release", encoding="utf-8") as file:
@@ -60,7 +60,7 @@ def _system_name() -> str:
 
 
 def _file_digest(path: str, *, whole: bool) -> str | None:
-    """A digest that changes when the file does; None when there is no such file."""
+    """What a file is, in a text that changes when it does; None when there is no such file."""
     try:
         status = os.stat(path)
         return _digest_of(path, status.st_size, status.st_mtime_ns, whole)
@@ -72,4 +72,7 @@ def _file_digest(path: str, *, whole: bool) -> str | None:
 def _digest_of(path: str, size: int, mtime_ns: int, whole: bool) -> str:
     """Cached by size and time, so that many gradings in one process read each file once."""
     with open(path, "rb") as file:
-        return digest_bytes(b"%d\0" % size + (file.read() if whole else file.read(_HEAD_BYTES)))
+        if whole:
+            return digest_bytes(file.read())
+        digest = digest_bytes(b"%d\0" % size + file.read(_HEAD_BYTES))
+    return f"{os.path.realpath(path)} {digest.removeprefix('sha256:')[:16]}"

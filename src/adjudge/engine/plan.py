@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from adjudge import catalog
 from adjudge.errors import AdjudgeError, PluginError, UsageError
@@ -31,8 +30,7 @@ class ReadyScorer(Protocol):
         """Let go of whatever it holds."""
 
 
-@dataclass(frozen=True, slots=True)
-class PlannedScorer:
+class PlannedScorer(NamedTuple):
     """One line of the recipe, ready to be scored, or the reason why it never will be."""
 
     spec: ScorerSpec
@@ -43,8 +41,7 @@ class PlannedScorer:
     """Why the plug-in could not be made ready; its verdict is ERROR."""
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(NamedTuple):
     """What a grading will do."""
 
     scorers: tuple[PlannedScorer, ...]

@@ -46,7 +46,7 @@ class SecretScanCollector:
         self.secrets = frozenset(hit.secret for hit in hits)
         hide = Redactor(self.secrets)
         return SecretFindings(
-            findings=tuple(_finding(hit, hide) for hit in hits),
+            findings=tuple(dict.fromkeys(_finding(hit, hide) for hit in hits)),
             scanned_bytes=scan.scanned_bytes,
             unscanned=tuple(dict.fromkeys(hide.text(path) for path in scan.unscanned)),
             scanner=scanner_name(),
@@ -125,14 +125,14 @@ def _finding(hit: Hit[FileChange], hide: Redactor) -> Finding:
     path = hide.text(hit.place.path)
     shown = render_path(path)
     if hit.number == _NAME:
-        message = f"the name of {shown} holds what looks like a {_words(hit.rule)} (redacted)"
+        message = f"the name of {shown} holds what looks like a secret: {_words(hit.rule)} (redacted)"
         return Finding(rule=f"secret-{hit.rule}", path=path, message=message)
     where = f"{shown}:{hit.number}" if hit.number > 0 else shown
     return Finding(
         rule=f"secret-{hit.rule}",
         path=path,
         line=hit.number if hit.number > 0 else None,
-        message=f"{where} adds what looks like a {_words(hit.rule)} (redacted)",
+        message=f"{where} adds what looks like a secret: {_words(hit.rule)} (redacted)",
     )
 
 

@@ -14,10 +14,11 @@ from adjudge.contracts import BlobStore, OutputObserver
 from adjudge.errors import SandboxError, SubjectError
 from adjudge.records.base import BlobRef
 from adjudge.records.sandbox import Ended, ExecResult, Limits, Usage
-from adjudge.sandbox.cgroups import Cgroup, CgroupPlaces
+from adjudge.sandbox.cgroups import CgroupPlaces, breach_of, peak_processes
 from adjudge.sandbox.disk import DiskMeter
+from adjudge.sandbox.group import read_counters, remove_group
 from adjudge.sandbox.launching import Errand, send_errand
-from adjudge.sandbox.launchrequest import CgroupParents, Report, Request
+from adjudge.sandbox.launchrequest import Counters, Group, Report, Request
 from adjudge.sandbox.limits import Breach, output_breach, timeout_breach
 from adjudge.sandbox.output import OutputPump, sealed_stdin
 from adjudge.sandbox.watcher import Watcher
@@ -39,7 +40,6 @@ class LimitMeans:
     """Bytes of memory that belong to the exec but to no process, from the same pid."""
     places: CgroupPlaces | None = None
     """Where control groups are, when they hold memory and processes; else the watcher does."""
-    cgroup_parents: CgroupParents | None = None
 
 
 class AttendedExec:
@@ -62,7 +62,8 @@ class AttendedExec:
         self._limits = limits
         self._means = means
         self._blobs = blobs
-        self._cgroup: Cgroup | None = None
+        self._group: Group | None = None
+        self._counters: Counters | None = None
         self._on_output = on_output
         self._breach: Breach | None = None
         self._errand: Errand | None = None
@@ -72,6 +73,9 @@ class AttendedExec:
 
     def start(self, request: Request, stdin: bytes) -> Errand:
         """Hand the command to the launcher."""
+        errand = request["errand"]
+        if errand is not None and errand["op"] == "execute":
+            self._group = errand["group"]
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
         source = sealed_stdin(stdin)
@@ -90,7 +94,6 @@ class AttendedExec:
                 stdin=source,
                 stdout=out_write,
                 stderr=err_write,
-                cgroups=self._means.cgroup_parents,
                 on_started=self._watch,
             )
         except BaseException:
@@ -102,13 +105,7 @@ class AttendedExec:
                 os.close(descriptor)
         return self._errand
 
-    def _enter_group(self, report: Report) -> None:
-        name = report.get("cgroup")
-        if self._cgroup is None and name is not None and self._means.places is not None:
-            self._cgroup = Cgroup(self._means.places, name, self._limits)
-
     def _watch(self, report: Report) -> None:
-        self._enter_group(report)
         first = report["started"]
         places = self._means.places
         self._watcher = Watcher(
@@ -118,10 +115,17 @@ class AttendedExec:
             disk=self._means.disk,
             memory=places is None or places.memory is None,
             processes=places is None or places.pids is None,
-            counters=None if self._cgroup is None else self._cgroup.breach,
+            counters=self._held_by_kernel,
             extra_memory=lambda: self._means.shared_memory(first),
         )
         self._watcher.start()
+
+    def _held_by_kernel(self) -> Breach | None:
+        """What the kernel did about a limit, while the tree runs or from its last counters."""
+        if self._group is None or self._means.places is None:
+            return None
+        counters = self._counters or read_counters(self._group)
+        return breach_of(counters, self._limits, self._means.places.name)
 
     def _end(self, breach: Breach | None) -> None:
         """End the tree for the first breach; from the event loop or the watcher's thread."""
@@ -141,9 +145,12 @@ class AttendedExec:
         finally:
             if self._watcher is not None:
                 self._watcher.stop()
-        self._enter_group(report)
+        self._counters = report.get("counters")
         if "failed" in report:
             self._pump.abort()
+            if self._group is not None:
+                # The supervisor removes it, unless it died.
+                remove_group(self._group)
             raise SandboxError(f"the sandbox did not start: {report['failed']}")
         if "refused" in report:
             self._pump.abort()
@@ -168,26 +175,22 @@ class AttendedExec:
             )
         return conclude(report, stdout, stderr, usage)
 
-    def clear(self) -> None:
-        """Remove the control group; the tree is dead."""
-        if self._cgroup is not None:
-            self._cgroup.remove()
-
     def _settle_breach(self, report: Report) -> Breach | None:
         if self._breach is not None:
             return self._breach
         if report.get("timed_out"):
             return timeout_breach(self._limits)
         # The kernel may have acted between the watcher's last look and the end.
-        return self._cgroup.breach() if self._cgroup is not None else None
+        return self._held_by_kernel() if self._counters is not None else None
 
     def _usage(self, report: Report) -> Usage:
         watched = self._watcher.peaks if self._watcher is not None else None
-        memory = self._cgroup.peak_memory() if self._cgroup is not None else None
+        counted = self._counters
+        memory = counted["peak_memory_bytes"] if counted is not None else None
         if memory is None:
             seen = [report.get("max_rss_bytes"), watched.memory_bytes if watched is not None else None]
             memory = max((value for value in seen if value is not None), default=None)
-        processes = self._cgroup.peak_processes() if self._cgroup is not None else None
+        processes = peak_processes(counted) if counted is not None else None
         if processes is None and watched is not None:
             processes = watched.tasks or None
         return Usage(

@@ -6,6 +6,7 @@ import json
 import os
 import resource
 import signal
+from typing import NoReturn
 
 from adjudge.sandbox import kernel
 from adjudge.sandbox.launchrequest import Execute, Identity
@@ -26,9 +27,21 @@ class Descriptors:
         """Where bwrap waits for the network, when there is one."""
 
 
-def become_bwrap(errand: Execute, identity: Identity | None, held: Descriptors) -> None:
-    """Never returns: the process becomes bwrap, or tells on the status pipe why not and ends."""
+def become_bwrap(
+    errand: Execute, identity: Identity | None, held: Descriptors, entrances: list[str]
+) -> NoReturn:
+    """The process becomes bwrap, or tells on the status pipe why not and ends.
+
+    Args:
+        errand: What to run.
+        identity: The user to become when we are root.
+        held: Its descriptors.
+        entrances: Files of its control group to write `0` to.
+    """
     try:
+        for path in entrances:
+            with open(path, "wb", buffering=0) as file:
+                file.write(b"0")
         arguments = _arguments(errand, held)
         for number, value in errand["rlimits"]:
             resource.setrlimit(number, (value, value))

@@ -8,6 +8,7 @@ in the sandbox's scratch directory and persist between execs. Running is in `con
 from __future__ import annotations
 
 import asyncio
+import itertools
 import os
 from pathlib import Path
 from typing import ClassVar
@@ -19,7 +20,7 @@ from adjudge.sandbox.bwrap import find_bwrap
 from adjudge.sandbox.cgroups import CgroupPlaces, find_places, group_prefix, remove_cgroups_of
 from adjudge.sandbox.confined import BubblewrapSandbox, Parts
 from adjudge.sandbox.disk import DiskMeter, disk_usage
-from adjudge.sandbox.launchrequest import STAGE, CgroupParents, Identity
+from adjudge.sandbox.launchrequest import STAGE, Identity
 from adjudge.sandbox.layers import OwnWorkspace, prepare_workspace, stages_by_user_namespace
 from adjudge.sandbox.network import find_helper, write_resolver
 from adjudge.sandbox.removal import remove_tree
@@ -88,7 +89,9 @@ class BubblewrapBackend:
                 seccomp="" if program is None else program.hex(),
                 lease=lease,
                 places=places,
-                cgroup_parents=_parents(places, own),
+                group_names=(
+                    f"{group_prefix(own.id)}{scratch.name}-{number}" for number in itertools.count()
+                ),
                 stages=stages,
                 report=_report(spec, workspace, places, seccomp=program is not None),
                 blobs=blobs,
@@ -102,12 +105,6 @@ class BubblewrapBackend:
             if isinstance(error, OSError):
                 raise SandboxError(f"the sandbox could not be prepared: {error}") from error
             raise
-
-
-def _parents(places: CgroupPlaces | None, own: Scratch) -> CgroupParents | None:
-    if places is None:
-        return None
-    return {"parents": [str(parent) for parent in places.parents], "prefix": group_prefix(own.id)}
 
 
 def _shared_etc(own: Scratch) -> Path:

@@ -14,14 +14,21 @@ from functools import cache
 from pathlib import Path
 
 from adjudge.records.sandbox import Limits
+from adjudge.sandbox.launchrequest import Counters, Group
 from adjudge.sandbox.limits import Breach, memory_breach, process_breach
 
-__all__ = ["Cgroup", "CgroupPlaces", "find_places", "group_prefix", "remove_cgroups_of"]
+__all__ = [
+    "CgroupPlaces",
+    "breach_of",
+    "find_places",
+    "group_prefix",
+    "peak_processes",
+    "remove_cgroups_of",
+]
 
 _PREFIX = "adjudge-"
 _OWN_TASKS = 3
 """bwrap's two processes, and the command before it is executed: not the command's own."""
-_REMOVE_S = 2.0
 
 
 def group_prefix(scratch_id: str) -> str:
@@ -53,24 +60,15 @@ class CgroupPlaces:
         """Each distinct parent directory."""
         return list(dict.fromkeys(path for path in (self.memory, self.pids) if path is not None))
 
-    def settings(self, limits: Limits) -> list[tuple[int, str, str, bool]]:
-        """What to write into a group: number of the parent, file, value, and whether it must succeed."""
-        wanted: list[tuple[int, str, str, bool]] = []
-        if self.memory is not None:
-            at = self.parents.index(self.memory)
-            most = str(limits.memory_bytes)
-            if self.version == 1:
-                # The second exists only where swap is accounted; without it swap would add to the limit.
-                wanted += [(at, "memory.limit_in_bytes", most, True)]
-                wanted += [(at, "memory.memsw.limit_in_bytes", most, False)]
-            else:
-                # One process killed for memory takes the group along.
-                wanted += [(at, "memory.max", most, True), (at, "memory.swap.max", "0", False)]
-                wanted += [(at, "memory.oom.group", "1", False)]
-        if self.pids is not None:
-            at = self.parents.index(self.pids)
-            wanted.append((at, "pids.max", str(limits.processes + _OWN_TASKS), True))
-        return wanted
+    def group(self, name: str, limits: Limits) -> Group:
+        """A group for one command."""
+        return {
+            "version": self.version,
+            "memory": None if self.memory is None else str(self.memory / name),
+            "pids": None if self.pids is None else str(self.pids / name),
+            "memory_bytes": limits.memory_bytes,
+            "tasks": limits.processes + _OWN_TASKS,
+        }
 
 
 @cache
@@ -131,55 +129,19 @@ def _can_make(parent: Path, limit: str) -> bool:
         trial.rmdir()
 
 
-class Cgroup:
-    """The group of one exec, made by the launcher; read and removed by us."""
+def breach_of(counters: Counters, limits: Limits, held_by: str) -> Breach | None:
+    """Whether the kernel had to kill or refuse something."""
+    if counters["oom_kills"] > 0:
+        return memory_breach(counters["peak_memory_bytes"] or limits.memory_bytes, limits, held_by)
+    if counters["refused_forks"] > 0:
+        return process_breach(None, limits, held_by)
+    return None
 
-    def __init__(self, places: CgroupPlaces, name: str, limits: Limits) -> None:
-        self._places = places
-        self._limits = limits
-        self._paths = [parent / name for parent in places.parents]
-        self._memory = places.memory / name if places.memory is not None else None
-        self._pids = places.pids / name if places.pids is not None else None
 
-    def breach(self) -> Breach | None:
-        """Whether the kernel had to kill or refuse something."""
-        held_by = self._places.name
-        if self._memory is not None and self._out_of_memory():
-            return memory_breach(self.peak_memory() or self._limits.memory_bytes, self._limits, held_by)
-        if self._pids is not None and _counter(self._pids / "pids.events", "max") > 0:
-            return process_breach(None, self._limits, held_by)
-        return None
-
-    def _out_of_memory(self) -> bool:
-        assert self._memory is not None
-        name = "memory.oom_control" if self._places.version == 1 else "memory.events"
-        return _counter(self._memory / name, "oom_kill") > 0
-
-    def peak_memory(self) -> int | None:
-        """The most memory the tree held, page cache of its files included."""
-        name = "memory.max_usage_in_bytes" if self._places.version == 1 else "memory.peak"
-        return None if self._memory is None else _number(self._memory / name)
-
-    def peak_processes(self) -> int | None:
-        """The most processes and threads alive at once, where the kernel keeps it (6.6 and later)."""
-        peak = None if self._pids is None else _number(self._pids / "pids.peak")
-        return None if peak is None else max(1, peak - _OWN_TASKS + 1)
-
-    def remove(self) -> None:
-        """Remove the group; every process in it must be dead."""
-        deadline = time.monotonic() + _REMOVE_S
-        for path in self._paths:
-            while True:
-                try:
-                    path.rmdir()
-                    break
-                except FileNotFoundError:
-                    break
-                except OSError:
-                    # A dead process leaves its group only when the last reference to it goes.
-                    if time.monotonic() > deadline:
-                        raise
-                    time.sleep(0.001)
+def peak_processes(counters: Counters) -> int | None:
+    """The most processes and threads the command had at once, where the kernel keeps it."""
+    peak = counters["peak_tasks"]
+    return None if peak is None else max(1, peak - _OWN_TASKS + 1)
 
 
 def remove_cgroups_of(ids: list[str], places: CgroupPlaces) -> None:
@@ -189,18 +151,3 @@ def remove_cgroups_of(ids: list[str], places: CgroupPlaces) -> None:
             for path in parent.glob(f"{group_prefix(one)}*"):
                 with contextlib.suppress(OSError):
                     path.rmdir()
-
-
-def _counter(path: Path, name: str) -> int:
-    with contextlib.suppress(OSError):
-        for line in path.read_text().splitlines():
-            key, _, value = line.partition(" ")
-            if key == name:
-                return int(value)
-    return 0
-
-
-def _number(path: Path) -> int | None:
-    with contextlib.suppress(OSError, ValueError):
-        return int(path.read_text())
-    return None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -18,7 +18,6 @@ from adjudge.sandbox.bwrap import namespace_options, parse_start_failure
 from adjudge.sandbox.cgroups import CgroupPlaces
 from adjudge.sandbox.disk import DiskMeter
 from adjudge.sandbox.launchrequest import (
-    CgroupParents,
     Execute,
     Helper,
     Identity,
@@ -56,7 +55,8 @@ class Parts:
     seccomp: str
     lease: UidLease | None
     places: CgroupPlaces | None
-    cgroup_parents: CgroupParents | None
+    group_names: Iterator[str]
+    """Names for control groups, unique on this machine."""
     stages: bool
     report: SandboxReport
     blobs: BlobStore | None
@@ -72,7 +72,7 @@ class BubblewrapSandbox(StartedSandbox):
             scratch=parts.scratch,
             tree=parts.workspace.tree,
             report=parts.report,
-            means=LimitMeans(parts.disk, descendants, _shared_memory_of, parts.places, parts.cgroup_parents),
+            means=LimitMeans(parts.disk, descendants, _shared_memory_of, parts.places),
             blobs=parts.blobs,
         )
         self._parts = parts
@@ -95,7 +95,7 @@ class BubblewrapSandbox(StartedSandbox):
             "bwrap": parts.bwrap,
             "options": options,
             "command": list(request.command),
-            "cgroup_limits": parts.places.settings(limits) if parts.places is not None else [],
+            "group": None if parts.places is None else parts.places.group(next(parts.group_names), limits),
             "rlimits": rlimits(limits),
             "processes": limits.processes + _PROCESS_SLACK if counts else None,
             "wall_s": limits.wall_s,

@@ -15,11 +15,12 @@ import socket
 import time
 
 from adjudge.sandbox import kernel
+from adjudge.sandbox.becoming import Descriptors, become_bwrap
 from adjudge.sandbox.ending import end_all_children, end_process
+from adjudge.sandbox.group import fork_into, make_group, read_counters, remove_group
 from adjudge.sandbox.launchrequest import Execute, Identity, Report
 from adjudge.sandbox.networkhelper import connect
 from adjudge.sandbox.processes import parent
-from adjudge.sandbox.seat import Seat
 
 __all__ = ["Execution"]
 
@@ -32,40 +33,49 @@ class Execution:
     Args:
         errand: What to run.
         identity: The user it runs as when we are root.
-        request: Descriptor of the whole request's text, for the process in the seat.
         control: Where we are told to end it, and where its first process is announced.
         standard: stdin, stdout, stderr.
-        seat: The process that will become bwrap.
     """
 
     def __init__(
         self,
         errand: Execute,
         identity: Identity | None,
-        request: int,
         control: socket.socket,
         standard: tuple[int, int, int],
-        seat: Seat,
     ) -> None:
         self._errand = errand
         self._identity = identity
-        self._request = request
         self._control = control
         self._standard = standard
-        self._seat = seat
         self._status = b""
-        self._report: Report = {"exit_code": None, "cgroup": seat.cgroup}
+        self._report: Report = {"exit_code": None}
         self._first: int | None = None
         self._greeted = False
 
     def run(self) -> Report:
         """Start, wait, end what is left, report."""
+        group = self._errand["group"]
+        if group is None:
+            return self._run()
+        try:
+            make_group(group)
+            report = self._run()
+            report["counters"] = read_counters(group)
+            return report
+        finally:
+            remove_group(group)
+
+    def _run(self) -> Report:
         kernel.prctl(_PR_SET_CHILD_SUBREAPER, 1)
         status_read, status_write = os.pipe()
         block_read, block_write = os.pipe()
         started = time.monotonic()
         deadline = started + self._errand["wall_s"]
-        child = self._seat.go(self._request, self._errand, (*self._standard, status_write, block_read))
+        child, entrances = fork_into(self._errand["group"])
+        if child == 0:
+            held = Descriptors(*self._standard, status_write, block_read)
+            become_bwrap(self._errand, self._identity, held, entrances)
         for descriptor in (*self._standard, status_write, block_read):
             os.close(descriptor)
         os.set_blocking(status_read, False)
@@ -117,9 +127,8 @@ class Execution:
         if self._errand["helper"] is not None:
             connect(self._errand["helper"], first, self._identity)
             os.write(block, b"1")
-        started: Report = {"started": first, "cgroup": self._seat.cgroup}
         with contextlib.suppress(OSError):
-            self._control.send(json.dumps(started).encode())
+            self._control.send(json.dumps({"started": first}).encode())
 
     def _read_status(self, status: int) -> bool:
         """Take in bwrap's status documents, one per line; whether more may come."""

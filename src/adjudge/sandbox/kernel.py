@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import signal
 
 __all__ = [
     "AT_EMPTY_PATH",
@@ -23,6 +24,7 @@ __all__ = [
     "attach_tree",
     "clone_tree",
     "enter",
+    "fork_into_cgroup",
     "mount",
     "open_beneath",
     "prctl",
@@ -36,12 +38,13 @@ CLONE_NEWUSER = 0x10000000
 MS_NOSUID, MS_NODEV, MS_REC, MS_PRIVATE = 2, 4, 0x4000, 1 << 18
 MOUNT_ATTR_RDONLY, MOUNT_ATTR_NOSUID, MOUNT_ATTR_NODEV, MOUNT_ATTR_IDMAP = 1, 2, 4, 0x00100000
 AT_EMPTY_PATH = 0x1000
+_CLONE_INTO_CGROUP = 0x200000000
 _AT_RECURSIVE = 0x8000
 _AT_FDCWD = -100
 _OPEN_TREE_CLONE = 1
 _MOVE_MOUNT_F_EMPTY_PATH = 4
 _MNT_DETACH = 2
-_OPEN_TREE, _MOVE_MOUNT, _OPENAT2, _MOUNT_SETATTR = 428, 429, 437, 442
+_OPEN_TREE, _MOVE_MOUNT, _CLONE3, _OPENAT2, _MOUNT_SETATTR = 428, 429, 435, 437, 442
 _RESOLVE_NO_XDEV, _RESOLVE_NO_MAGICLINKS, _RESOLVE_NO_SYMLINKS, _RESOLVE_BENEATH = 1, 2, 4, 8
 
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -76,6 +79,19 @@ def unshare(flags: int) -> None:
 def enter(namespace: int, flag: int) -> None:
     """Enter an existing namespace."""
     _checked(_libc.setns(ctypes.c_int(namespace), ctypes.c_int(flag)), "setns")
+
+
+def fork_into_cgroup(directory: int) -> int:
+    """Fork a child that is born in the (version 2) control group of a directory's descriptor.
+
+    Only for a process without threads: nothing of what C library and Python do around a fork is done.
+    """
+    arguments = (ctypes.c_uint64 * 11)()
+    arguments[0], arguments[4], arguments[10] = _CLONE_INTO_CGROUP, signal.SIGCHLD, directory
+    result = _libc.syscall(
+        ctypes.c_long(_CLONE3), ctypes.byref(arguments), ctypes.c_size_t(ctypes.sizeof(arguments))
+    )
+    return _checked(result, "clone3")
 
 
 def prctl(option: int, value: int) -> None:

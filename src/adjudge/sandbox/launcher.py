@@ -15,7 +15,7 @@ import select
 import signal
 import socket
 
-from adjudge.sandbox.launchrequest import CgroupParents, Header, receive
+from adjudge.sandbox.launchrequest import Header, receive
 from adjudge.sandbox.staging import IdMaps, open_user_namespace
 from adjudge.sandbox.supervisor import supervise
 
@@ -43,7 +43,6 @@ class _Launcher:
         self._server = server
         self._maps: IdMaps = {}
         self._spares: list[socket.socket] = []
-        self._parents: CgroupParents | None = None
 
     def serve(self) -> None:
         """Until adjudge closes its end."""
@@ -64,7 +63,7 @@ class _Launcher:
                     os.close(one)
             # Whoever waits comes first; spares are made when there is a moment.
             while len(self._spares) < _SPARES and not select.select([self._server], [], [], 0)[0]:
-                self._spares.append(self._fork(self._parents))
+                self._spares.append(self._fork())
 
     def _hand_over(self, header: Header, received: list[int]) -> None:
         keys = [tuple(key) for key in header["maps"]]
@@ -74,21 +73,11 @@ class _Launcher:
             if key not in self._maps:
                 self._maps[key] = open_user_namespace(*key)
             spaces.append(self._maps[key])
-        if header["command"] and header["cgroups"] != self._parents:
-            self._parents = header["cgroups"]
-            self._drop_spares()
-        if header["command"]:
-            channel = self._spares.pop() if self._spares else self._fork(self._parents)
-        else:
-            channel = self._fork(None)
+        channel = self._spares.pop() if self._spares else self._fork()
         with channel:
             socket.send_fds(channel, [json.dumps(keys).encode()], [*received, *spaces])
 
-    def _drop_spares(self) -> None:
-        while self._spares:
-            self._spares.pop().close()
-
-    def _fork(self, parents: CgroupParents | None) -> socket.socket:
+    def _fork(self) -> socket.socket:
         """A supervisor, and the channel on which it waits for its errand."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         if os.fork() == 0:
@@ -96,8 +85,9 @@ class _Launcher:
                 signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                 ours.close()
                 self._server.close()
-                self._drop_spares()
-                supervise(theirs, parents)
+                for spare in self._spares:
+                    spare.close()
+                supervise(theirs)
             finally:
                 os._exit(0)
         theirs.close()

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import adjudge
 from adjudge.errors import SandboxError
-from adjudge.sandbox.launchrequest import CgroupParents, Header, Report, Request
+from adjudge.sandbox.launchrequest import Header, Report, Request
 
 __all__ = ["Errand", "send_errand"]
 
@@ -102,7 +102,7 @@ class Errand:
 
     Args:
         control: Our end of the errand's control socket.
-        on_started: Told the host pid of the sandbox's first process and its control group.
+        on_started: Told the host pid of the sandbox's first process.
     """
 
     def __init__(self, control: socket.socket, on_started: Callable[[Report], None] | None) -> None:
@@ -166,11 +166,10 @@ def send_errand(
     stdin: int,
     stdout: int,
     stderr: int,
-    cgroups: CgroupParents | None = None,
     on_started: Callable[[Report], None] | None = None,
 ) -> Errand:
     """Have an errand done. The three descriptors are duplicated; closing them stays with the caller."""
-    header = json.dumps(_header(request, cgroups)).encode()
+    header = json.dumps(_header(request)).encode()
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     try:
         text = os.memfd_create("request", os.MFD_CLOEXEC)
@@ -189,11 +188,10 @@ def send_errand(
         raise
 
 
-def _header(request: Request, cgroups: CgroupParents | None) -> Header:
+def _header(request: Request) -> Header:
     identity = request["identity"]
     maps = []
     if identity is not None:
         owners = {tuple(staged["owner"]) for staged in request["staged"] if "owner" in staged}
         maps = [(uid, gid, identity["uid"], identity["gid"]) for uid, gid in sorted(owners)]
-    command = request["errand"] is not None and request["errand"]["op"] == "execute"
-    return {"command": command, "maps": maps, "cgroups": cgroups}
+    return {"maps": maps}

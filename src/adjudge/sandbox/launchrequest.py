@@ -11,9 +11,10 @@ from typing import Literal, NotRequired, TypedDict
 
 __all__ = [
     "STAGE",
-    "CgroupParents",
     "Copy",
+    "Counters",
     "Execute",
+    "Group",
     "Header",
     "Helper",
     "Identity",
@@ -86,8 +87,7 @@ class Execute(TypedDict):
     bwrap: str
     options: list[str]
     command: list[str]
-    cgroup_limits: list[tuple[int, str, str, bool]]
-    """Number of the hierarchy, file, value, and whether failing to set it is an error."""
+    group: Group | None
     rlimits: list[tuple[int, int]]
     processes: int | None
     """RLIMIT_NPROC of the sandbox's user, where a user of its own or a user namespace makes that sound."""
@@ -134,21 +134,31 @@ class Write(TypedDict):
     mode: int
 
 
-class CgroupParents(TypedDict):
-    """Where control groups are made."""
+class Group(TypedDict):
+    """A control group to be made for a command, and its limits."""
 
-    parents: list[str]
-    """One directory per hierarchy."""
-    prefix: str
-    """What the groups' names start with."""
+    version: int
+    memory: str | None
+    """The group's directory in the hierarchy that limits memory."""
+    pids: str | None
+    """The same for processes; the same directory in version 2."""
+    memory_bytes: int
+    tasks: int
+
+
+class Counters(TypedDict):
+    """What the kernel counted in a control group."""
+
+    oom_kills: int
+    refused_forks: int
+    peak_memory_bytes: int | None
+    peak_tasks: int | None
 
 
 class Header(TypedDict):
     """What the launcher itself has to know of an errand."""
 
-    command: bool
     maps: list[tuple[int, int, int, int]]
-    cgroups: CgroupParents | None
 
 
 class MountPoint(TypedDict):
@@ -189,8 +199,8 @@ class Report(TypedDict, total=False):
     ended: bool
     """The tree was ended on request."""
     timed_out: bool
-    cgroup: str | None
-    """The name of the command's control group, which whoever asked removes."""
+    counters: Counters | None
+    """What the kernel counted in the command's control group."""
     cpu_s: float
     max_rss_bytes: int
     wall_s: float

@@ -125,11 +125,10 @@ async def _why_no_overlay(
 
 
 def _overlaid(given: WorkspaceTree, scratch: Path, identity: Identity | None) -> OwnWorkspace:
-    upper, work = scratch / "upper", scratch / "work"
-    for path in (upper, work):
-        path.mkdir(mode=0o755, exist_ok=True)
-        if identity is not None:
-            os.chown(path, identity["uid"], identity["gid"])
+    upper = scratch / "upper"
+    upper.mkdir(exist_ok=True)
+    if identity is not None:
+        os.chown(upper, identity["uid"], identity["gid"])
     # The merged root shows the upper directory's mode: what the given workspace had.
     upper.chmod(given.layers[-1].stat().st_mode & 0o7777)
     staged = _stage_layers(given, mapped=identity is not None)

@@ -35,8 +35,8 @@ def connect(helper: Helper, first: int, identity: Identity | None) -> None:
     """
     ready_read, ready_write = os.pipe()
     said_read, said_write = os.pipe()
-    _wait_for_users(first)
     owner = _owner_of_network(first)
+    _wait_until_set_up(first, owner)
     if identity is not None:
         _open_tun()
     pid = os.fork()
@@ -75,15 +75,21 @@ def connect(helper: Helper, first: int, identity: Identity | None) -> None:
         os.close(said_read)
 
 
-def _wait_for_users(first: int) -> None:
-    """Until bwrap has said who is who in the user namespace: before that nobody in it has a right."""
+def _wait_until_set_up(first: int, owner: int) -> None:
+    """Until bwrap has done everything but execute the command.
+
+    Its last step is to go into a second user namespace and say who is who there. A helper that starts
+    earlier meets namespaces without users, and fails now and then.
+    """
+    before = os.fstat(owner).st_ino
     deadline = time.monotonic() + _READY_S
     while time.monotonic() < deadline:
-        with open(f"/proc/{first}/uid_map") as file:
-            if file.read():
-                return
+        if os.stat(f"/proc/{first}/ns/user").st_ino != before:
+            with open(f"/proc/{first}/gid_map") as file:
+                if file.read():
+                    return
         time.sleep(0.0005)
-    raise OSError("bwrap did not set up its user namespace")
+    raise OSError("bwrap did not set up its user namespaces")
 
 
 def _open_tun() -> None:

@@ -34,6 +34,7 @@ from adjudge.records.sandbox import (
     Usage,
 )
 from adjudge.sandbox.attended import LimitMeans
+from adjudge.sandbox.cgroups import find_places, remove_cgroups_of
 from adjudge.sandbox.covers import Covers
 from adjudge.sandbox.disk import DiskMeter, disk_usage
 from adjudge.sandbox.launchrequest import STAGE, Execute, Identity, Read, Report, Request, Spawn, Write
@@ -81,7 +82,11 @@ class ProcessBackend:
         """Copy the workspace and be ready."""
         if platform.system() != "Linux":
             raise SandboxUnavailable("the process backend needs Linux")
-        own, _ = await asyncio.to_thread(own_scratch)
+        own, swept = await asyncio.to_thread(own_scratch)
+        places = find_places()
+        if swept and places is not None:
+            # Whoever sweeps up after a dead adjudge is the last to know of its control groups.
+            remove_cgroups_of(swept, places)
         scratch = own.new()
         try:
             for name in ("tmp", "home", "covered"):

@@ -16,7 +16,8 @@ def remove_tree(root: Path) -> None:
     """Remove `root` and everything in it. Nothing may be running in it any more.
 
     Subdirectories are moved up to `root` before they are emptied, so depth costs neither stack nor
-    descriptors nor path length. Directories without permissions are given some first.
+    descriptors nor path length. Directories without permissions are given some first. That somebody else
+    removes the same at the same time is no error.
 
     Raises:
         OSError: Something below belongs to somebody else, or is a mount.
@@ -33,14 +34,14 @@ def remove_tree(root: Path) -> None:
         moved = 0
         while pending:
             name = pending.pop()
-            here = os.open(name, _DIRECTORY, dir_fd=top)
-            try:
-                below = _empty(here, top, f"{prefix}{moved}-")
-            finally:
-                os.close(here)
-            moved += 1
-            pending += below
-            os.rmdir(name, dir_fd=top)
+            with contextlib.suppress(FileNotFoundError):
+                here = os.open(name, _DIRECTORY, dir_fd=top)
+                try:
+                    pending += _empty(here, top, f"{prefix}{moved}-")
+                finally:
+                    os.close(here)
+                moved += 1
+                os.rmdir(name, dir_fd=top)
     finally:
         os.close(top)
     with contextlib.suppress(FileNotFoundError):
@@ -51,20 +52,27 @@ def _empty(here: int, top: int, prefix: str) -> list[str]:
     """Unlink what is in a directory and move its subdirectories to the top; returns their names there."""
     directories: list[str] = []
     for name in os.listdir(here):
-        status = os.stat(name, dir_fd=here, follow_symlinks=False)
-        if not stat.S_ISDIR(status.st_mode):
-            os.unlink(name, dir_fd=here)
-            continue
-        if status.st_mode & 0o700 != 0o700:
-            os.chmod(name, 0o700, dir_fd=here)
-        try:
-            os.rmdir(name, dir_fd=here)
-        except OSError:
-            target = f"{prefix}{len(directories)}"
-            if here == top:
-                # Already at the top, under a name of its own.
-                directories.append(name)
-                continue
-            os.rename(name, target, src_dir_fd=here, dst_dir_fd=top)
-            directories.append(target)
+        with contextlib.suppress(FileNotFoundError):
+            _remove_entry(here, top, name, prefix, directories)
     return directories
+
+
+def _remove_entry(here: int, top: int, name: str, prefix: str, directories: list[str]) -> None:
+    status = os.stat(name, dir_fd=here, follow_symlinks=False)
+    if not stat.S_ISDIR(status.st_mode):
+        os.unlink(name, dir_fd=here)
+        return
+    if status.st_mode & 0o700 != 0o700:
+        os.chmod(name, 0o700, dir_fd=here)
+    try:
+        os.rmdir(name, dir_fd=here)
+    except FileNotFoundError:
+        return
+    except OSError:
+        if here == top:
+            # Already at the top, under a name of its own.
+            directories.append(name)
+            return
+        target = f"{prefix}{len(directories)}"
+        os.rename(name, target, src_dir_fd=here, dst_dir_fd=top)
+        directories.append(target)

@@ -65,8 +65,12 @@ def enter_own_namespaces(*, user: bool) -> None:
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
 
 
-def stage(request: Request, maps: IdMaps) -> None:
-    """Mount everything the request names below `STAGE`, and the overlay over it."""
+def stage(request: Request, maps: IdMaps) -> str | None:
+    """Mount everything the request names below `STAGE`, and the overlay over it.
+
+    Returns:
+        The directory the overlay works in, to be removed when it is taken down.
+    """
     trees = [(staged, _open(staged, request, maps)) for staged in request["staged"]]
     kernel.mount("tmpfs", STAGE, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0711,size=1m")
     for staged, tree in trees:
@@ -77,8 +81,7 @@ def stage(request: Request, maps: IdMaps) -> None:
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
         kernel.attach_tree(tree, target)
         os.close(tree)
-    if request["overlay"] is not None:
-        _mount_overlay(request["overlay"])
+    return None if request["overlay"] is None else _mount_overlay(request["overlay"])
 
 
 def unstage(request: Request) -> None:
@@ -107,28 +110,21 @@ def _open(staged: Staged, request: Request, maps: IdMaps) -> int:
     return tree
 
 
-def _mount_overlay(overlay: Overlay) -> None:
+def _mount_overlay(overlay: Overlay) -> str | None:
     target = f"{STAGE}/w"
     os.mkdir(target, 0o755)
     options = ["lowerdir=" + ":".join(f"{STAGE}/{name}" for name in overlay["layers"]), _OVERLAY_OPTIONS]
     options.append("userxattr" if overlay["userxattr"] else "redirect_dir=on")
-    flags = kernel.MS_NOSUID | kernel.MS_NODEV
+    work = None
     if overlay["upper"] is not None:
         above = f"{STAGE}/{overlay['upper']}"
-        _clear_volatile_mark(f"{above}/work/work/incompat/volatile")
-        options += [f"upperdir={above}/upper", f"workdir={above}/work"]
-    kernel.mount("overlay", target, "overlay", flags, ",".join(options))
-
-
-def _clear_volatile_mark(mark: str) -> None:
-    """Remove what a volatile overlay leaves behind to keep its layer from being mounted again.
-
-    It guards against a crash of the machine between the two mounts, which no sandbox outlives.
-    """
-    with contextlib.suppress(FileNotFoundError):
-        os.unlink(f"{mark}/dirty")
-        os.rmdir(mark)
-        os.rmdir(os.path.dirname(mark))
+        # A new one each time: a volatile overlay marks its working directory as not to be used again, and
+        # clearing the mark takes longer than making another.
+        work = f"{above}/work-{os.urandom(6).hex()}"
+        os.mkdir(work, 0o700)
+        options += [f"upperdir={above}/upper", f"workdir={work}"]
+    kernel.mount("overlay", target, "overlay", kernel.MS_NOSUID | kernel.MS_NODEV, ",".join(options))
+    return work
 
 
 def _write(path: str, text: str) -> None:

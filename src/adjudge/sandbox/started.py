@@ -94,7 +94,6 @@ class StartedSandbox(ABC):
                 return await attended.finish(self._running, lambda: self._cancelled, self._conclude)
             finally:
                 self._running = None
-                attended.clear()
 
     async def read_file(self, path: PurePosixPath, *, max_bytes: int) -> bytes:
         """Read a regular file as the sandbox sees it."""

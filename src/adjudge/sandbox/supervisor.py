@@ -13,13 +13,14 @@ import json
 import os
 import resource
 import socket
+from pathlib import Path
 
 from adjudge.sandbox.copying import copy_tree
 from adjudge.sandbox.execution import Execution
 from adjudge.sandbox.fileaccess import read_beneath, write_beneath
-from adjudge.sandbox.launchrequest import CgroupParents, Copy, Execute, Read, Report, Request, Write, receive
+from adjudge.sandbox.launchrequest import Copy, Execute, Read, Report, Request, Write, receive
 from adjudge.sandbox.mountpoints import make_mount_points, remove_mount_points
-from adjudge.sandbox.seat import Seat
+from adjudge.sandbox.removal import remove_tree
 from adjudge.sandbox.spawning import run_spawn
 from adjudge.sandbox.staging import IdMaps, enter_own_namespaces, stage, unstage
 
@@ -29,37 +30,27 @@ MAX_DESCRIPTORS = 64
 """The request's text, the control socket, stdin, stdout, stderr, then one user namespace for each mapping."""
 
 
-def supervise(channel: socket.socket, parents: CgroupParents | None) -> None:
-    """Wait on `channel` for an errand and do it.
-
-    Args:
-        channel: Where the launcher hands over the errand; closed without one, there is nothing to do.
-        parents: Where to make the control group of a command ahead of time; None for none.
-    """
-    seat = Seat(parents)
-    done = False
+def supervise(channel: socket.socket) -> None:
+    """Wait on `channel` for an errand and do it; closed without one, there is nothing to do."""
+    message, received = receive(channel, 64 * 1024, MAX_DESCRIPTORS)
+    channel.close()
+    if not message:
+        return
+    text, control_fd, stdin, stdout, stderr, *spaces = received
+    maps: IdMaps = {tuple(key): space for key, space in zip(json.loads(message), spaces, strict=True)}
+    control = socket.socket(fileno=control_fd)
+    work = None
     try:
-        message, received = receive(channel, 64 * 1024, MAX_DESCRIPTORS)
-        channel.close()
-        if message:
-            text, control_fd, stdin, stdout, stderr, *spaces = received
-            keys = json.loads(message)
-            maps: IdMaps = {tuple(key): space for key, space in zip(keys, spaces, strict=True)}
-            control = socket.socket(fileno=control_fd)
-            try:
-                with open(os.dup(text), "rb") as file:
-                    request: Request = json.load(file)
-                report = _run(request, text, control, (stdin, stdout, stderr), maps, seat)
-                done = "refused" not in report
-            except Exception as error:
-                report = {"failed": f"{type(error).__name__}: {error}"}
-            _answer(control, report)
-    except OSError:
-        # Whoever asked is gone, and will not remove the group.
-        done = False
-    finally:
-        if not done:
-            seat.give_up()
+        with open(text, "rb") as file:
+            request: Request = json.load(file)
+        report, work = _run(request, control, (stdin, stdout, stderr), maps)
+    except Exception as error:
+        report = {"failed": f"{type(error).__name__}: {error}"}
+    _answer(control, report)
+    if work is not None:
+        # Nobody waits for this; whoever discards the sandbox meanwhile removes the same.
+        with contextlib.suppress(OSError):
+            remove_tree(Path(work))
 
 
 def _answer(control: socket.socket, report: Report) -> None:
@@ -67,51 +58,48 @@ def _answer(control: socket.socket, report: Report) -> None:
     with contextlib.suppress(BlockingIOError):
         while control.recv(16, socket.MSG_DONTWAIT):
             pass
-    control.send(json.dumps(report).encode())
+    with contextlib.suppress(OSError):
+        control.send(json.dumps(report).encode())
+    control.close()
 
 
 def _run(
-    request: Request,
-    text: int,
-    control: socket.socket,
-    standard: tuple[int, int, int],
-    maps: IdMaps,
-    seat: Seat,
-) -> Report:
+    request: Request, control: socket.socket, standard: tuple[int, int, int], maps: IdMaps
+) -> tuple[Report, str | None]:
+    """The report, and the overlay's working directory, which is of no use any more."""
     staged = request["identity"] is not None or request["user_namespace"]
+    work = None
     if staged:
         enter_own_namespaces(user=request["identity"] is None)
-        stage(request, maps)
+        work = stage(request, maps)
     errand = request["errand"]
     identity = request["identity"]
     owner = (identity["uid"], identity["gid"]) if identity is not None else (os.getuid(), os.getgid())
     if errand is None:
         report: Report = {}
     elif errand["op"] == "execute":
-        report = _execute(errand, request, text, control, standard, seat, owner)
+        report = _execute(errand, request, control, standard, owner)
     elif errand["op"] == "spawn":
         report = run_spawn(errand, control, standard)
     else:
         report = _work_on_files(errand, standard, owner)
     if staged:
         unstage(request)
-    return report
+    return report, work
 
 
 def _execute(
     errand: Execute,
     request: Request,
-    text: int,
     control: socket.socket,
     standard: tuple[int, int, int],
-    seat: Seat,
     owner: tuple[int, int],
 ) -> Report:
     try:
         made = make_mount_points(request["mount_points"], owner)
     except OSError as error:
         return _refusal(error)
-    report = Execution(errand, request["identity"], text, control, standard, seat).run()
+    report = Execution(errand, request["identity"], control, standard).run()
     remove_mount_points(made)
     return report
 

@@ -28,6 +28,8 @@ class Language:
     block_comments: tuple[tuple[str, str], ...] = ()
     long_strings: tuple[tuple[str, str], ...] = ()
     """Delimiters of strings that go on over lines."""
+    raw_strings: tuple[tuple[str, str], ...] = ()
+    """The same, for strings in which a backslash is a backslash."""
     quotes: tuple[str, ...] = ('"', "'")
     """Delimiters of strings that end with their line."""
     character: str | None = None
@@ -114,7 +116,7 @@ def _go() -> Language:
         """,
         line_comments=("//",),
         block_comments=(("/*", "*/"),),
-        long_strings=(("`", "`"),),
+        raw_strings=(("`", "`"),),
         directive=r"^//(?:go:build|\s*\+build)\b",
     )
 
@@ -168,7 +170,8 @@ def _rust() -> Language:
         """,
         line_comments=("//",),
         block_comments=(("/*", "*/"),),
-        long_strings=(('r##"', '"##'), ('r#"', '"#'), ('"', '"')),
+        long_strings=(('"', '"'),),
+        raw_strings=(('r##"', '"##'), ('r#"', '"#'), ('r"', '"')),
         quotes=(),
         character=r"'(?:\\[^']+|[^\\'])'",
     )

@@ -48,14 +48,14 @@ def assertions_in(lines: Sequence[Line], language: Language) -> list[Marker]:
 
 def code_lines(lines: Iterable[Line], language: Language) -> Iterator[Line]:
     """The lines with comments gone and strings emptied."""
-    openers = _openers(language)
-    closer: str | None = None
+    marks = _marks(language)
+    within: _Within | None = None
     previous: int | None = None
     for number, text in lines:
         if previous is not None and number != previous + 1:
-            closer = None
+            within = None
         previous = number
-        code, closer = _code(text, closer, openers, language)
+        code, within = _code(text, within, marks)
         yield Line(number, code)
 
 
@@ -71,61 +71,80 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.VERBOSE)
 
 
+class _Within(NamedTuple):
+    """A string or comment that has to end before code goes on."""
+
+    closer: str
+    escapes: bool
+
+
+class _Marks(NamedTuple):
+    """Whatever may begin a comment, a string or a character in a language."""
+
+    opener: re.Pattern[str]
+    """The longest first."""
+    line_comments: frozenset[str]
+    long_ones: dict[str, _Within]
+    """What goes on over lines."""
+    comments: frozenset[str]
+    """Those among them that leave nothing behind."""
+    quotes: frozenset[str]
+
+
 @cache
-def _openers(language: Language) -> re.Pattern[str]:
-    """Whatever may begin a comment, a string or a character, the longest first."""
-    marks = [
-        *language.line_comments,
-        *(opening for opening, _ in (*language.block_comments, *language.long_strings)),
-        *language.quotes,
-    ]
-    alternatives = [re.escape(mark) for mark in sorted(set(marks), key=len, reverse=True)]
+def _marks(language: Language) -> _Marks:
+    long_ones = {opening: _Within(closing, escapes=True) for opening, closing in language.long_strings}
+    raw = (*language.raw_strings, *language.block_comments)
+    long_ones |= {opening: _Within(closing, escapes=False) for opening, closing in raw}
+    every = {*language.line_comments, *long_ones, *language.quotes}
+    alternatives = [re.escape(mark) for mark in sorted(every, key=len, reverse=True)]
     if language.character is not None:
-        alternatives.insert(0, f"(?P<character>{language.character})")
-    return re.compile("|".join(alternatives))
+        alternatives.insert(0, language.character)
+    return _Marks(
+        opener=re.compile("|".join(alternatives)),
+        line_comments=frozenset(language.line_comments),
+        long_ones=long_ones,
+        comments=frozenset(opening for opening, _ in language.block_comments),
+        quotes=frozenset(language.quotes),
+    )
 
 
-def _code(
-    text: str, closer: str | None, openers: re.Pattern[str], language: Language
-) -> tuple[str, str | None]:
-    """The code in one line, and what has to come before code begins again."""
+def _code(text: str, within: _Within | None, marks: _Marks) -> tuple[str, _Within | None]:
+    """The code in one line, and what has to end before code goes on."""
     kept: list[str] = []
     position = 0
-    long_strings, block_comments = dict(language.long_strings), dict(language.block_comments)
     while True:
-        if closer is not None:
-            end = _closing(text, closer, position)
+        if within is not None:
+            end = _end(text, within, position)
             if end is None:
-                return "".join(kept), closer
-            position, closer = end, None
-        opener = openers.search(text, position)
+                return "".join(kept), within
+            position, within = end, None
+        opener = marks.opener.search(text, position)
         if opener is None:
             kept.append(text[position:])
             return "".join(kept), None
         kept.append(text[position : opener.start()])
         mark, position = opener.group(), opener.end()
-        if mark in language.line_comments:
+        if mark in marks.line_comments:
             return "".join(kept), None
-        if mark in block_comments:
-            closer = block_comments[mark]
-        elif mark in long_strings:
+        if mark in marks.long_ones:
+            kept.append("" if mark in marks.comments else '""')
+            within = marks.long_ones[mark]
+        elif mark in marks.quotes:
             kept.append('""')
-            closer = long_strings[mark]
-        elif mark in language.quotes:
-            kept.append('""')
-            end = _closing(text, mark, position)
+            end = _end(text, _Within(mark, escapes=True), position)
             if end is None:
                 return "".join(kept), None
             position = end
 
 
-def _closing(text: str, closer: str, position: int) -> int | None:
-    """Where a string or comment is over, escapes skipped."""
+def _end(text: str, within: _Within, position: int) -> int | None:
+    """Where a string or comment is over."""
     while True:
-        end = text.find(closer, position)
+        end = text.find(within.closer, position)
         if end < 0:
             return None
         backslashes = end - len(text[position:end].rstrip("\\")) - position
-        if backslashes % 2 == 0 or closer == "*/" or closer.startswith('"#'):
-            return end + len(closer)
+        if backslashes % 2 == 0 or not within.escapes:
+            return end + len(within.closer)
         position = end + 1

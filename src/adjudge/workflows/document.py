@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from adjudge.engine.environment import environment_fingerprint
 from adjudge.errors import InfraError, SubjectError
@@ -27,8 +27,7 @@ __all__ = ["Graded", "evaluate", "run_id"]
 UNVERIFIED = "baseline: unverified"
 
 
-@dataclass(frozen=True, slots=True)
-class Graded:
+class Graded(NamedTuple):
     """What a grading found."""
 
     task: Task

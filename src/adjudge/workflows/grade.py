@@ -12,27 +12,25 @@ import importlib
 import os
 import tempfile
 import time
-from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from adjudge.capture.baseline import Baseline, directory_baseline, resolve_baseline, task_baseline
 from adjudge.capture.changes import capture_changes
 from adjudge.capture.fingerprint import fingerprint
 from adjudge.capture.repository import find_git_directory
-from adjudge.contracts import GradedSubject, SandboxBackend, Subject
+from adjudge.contracts import BlobStore, GradedSubject, SandboxBackend, Subject
 from adjudge.engine.collectors import Means
 from adjudge.engine.grading import Grading
-from adjudge.errors import InfraError, SubjectChanged, SubjectError, UsageError
+from adjudge.errors import CaptureError, InfraError, SubjectChanged, SubjectError, UsageError
 from adjudge.records.change import ChangeSet
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.task import Scenario, Task
 from adjudge.settings import Settings, load_settings
-from adjudge.store.blobs import BlobDirectory
-from adjudge.store.evaluations import EvaluationDirectory
 from adjudge.tasks.freeze import FrozenTask, freeze
 from adjudge.tasks.seeds import Seed, find_seed
 from adjudge.tasks.trees import remove_tree
@@ -43,8 +41,7 @@ from adjudge.workflows.recipes import GradedBy, find_recipe
 __all__ = ["GradeJob", "GradeRequest", "grade_now"]
 
 
-@dataclass(frozen=True, slots=True)
-class GradeRequest:
+class GradeRequest(NamedTuple):
     """What to grade, and how. The arguments of `adjudge.grade`, which explains them."""
 
     scenario: str | Path | Scenario | None = None
@@ -115,8 +112,8 @@ class GradeJob:
         subject: Subject | SubjectError | InfraError
         try:
             subject = self._workspace() if request.patch is None else self._patched()
-        except (SubjectError, SubjectChanged) as error:
-            # Without a recipe there is no row to put it in: what the attempt left could not even be entered.
+        except (SubjectError, InfraError) as error:
+            # Without a recipe there is no row to put it in.
             if self._recipe is None:
                 raise
             subject = self._fault = error
@@ -162,7 +159,9 @@ class GradeJob:
         )
         if self._request.save:
             graded = GradedSubject(evaluation, graded_by.task, self._change_set, grading.evidence)
-            EvaluationDirectory(self._settings.state_dir).save(graded)
+            # Loaded here, as below: only what is saved needs the store.
+            store = importlib.import_module("adjudge.store.evaluations")
+            store.EvaluationDirectory(self._settings.state_dir).save(graded)
         return evaluation
 
     @property
@@ -170,8 +169,13 @@ class GradeJob:
         assert self._recipe is not None
         return self._recipe
 
-    def _blobs(self) -> BlobDirectory | None:
-        return BlobDirectory(self._settings.blobs_dir) if self._request.save else None
+    def _blobs(self) -> BlobStore | None:
+        if not self._request.save:
+            return None
+        blobs: BlobStore = importlib.import_module("adjudge.store.blobs").BlobDirectory(
+            self._settings.blobs_dir
+        )
+        return blobs
 
     def _workspace(self) -> Subject:
         """What is graded when a workspace is given."""
@@ -247,13 +251,19 @@ class GradeJob:
         return task_baseline(WorkspaceTree(layers=(tree,)), description=described)
 
     def _captured(self, baseline: Baseline, tree: WorkspaceTree, contents: TreeContents) -> Subject:
-        change_set = self._change_set = capture_changes(baseline, tree, blobs=self._blobs())
+        try:
+            change_set = capture_changes(baseline, tree, blobs=self._blobs())
+        except CaptureError:
+            # Ours, so it is tried once more.
+            change_set = capture_changes(baseline, tree, blobs=self._blobs())
+        self._change_set = change_set
         return Subject(
             task=self._graded_by.task,
             change_set=change_set,
             baseline=baseline.tree,
             workspace=tree,
             contents=contents,
+            scenario_files=_files_of(self._graded_by),
         )
 
     def _backend(self, task: Task) -> SandboxBackend:
@@ -263,10 +273,24 @@ class GradeJob:
             asked = task.scenario.sandbox.backend
             if asked == "auto":
                 asked = self._settings.sandbox
-        # Loaded here: probing a machine is for recipes that run something.
-        choose_backend = importlib.import_module("adjudge.sandbox.choose").choose_backend
-        backend: SandboxBackend = choose_backend(asked).backend
-        return backend
+        return _backend(asked)
+
+
+@cache
+def _backend(name: str) -> SandboxBackend:
+    """The backend of that name. Once per process: an automatic choice tries the machine, which takes 5 ms."""
+    # Loaded here: sandboxes are for recipes that run something.
+    choose_backend = importlib.import_module("adjudge.sandbox.choose").choose_backend
+    backend: SandboxBackend = choose_backend(name).backend
+    return backend
+
+
+def _files_of(recipe: GradedBy) -> Path | None:
+    """Where the files that a recipe refers to lie."""
+    source = recipe.source
+    if isinstance(source, FrozenTask):
+        return source.files
+    return source.folder if source is not None else None
 
 
 def _changed_since(before: str, tree: WorkspaceTree) -> SubjectChanged | None:

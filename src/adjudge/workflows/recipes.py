@@ -8,8 +8,8 @@ nothing. Only a recipe that the baseline does not have is read from the workspac
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from adjudge.capture.entries import Entry, is_content, is_folder
 from adjudge.errors import StoreError, UsageError
@@ -28,8 +28,7 @@ __all__ = ["GradedBy", "find_recipe", "frozen_task_of"]
 _MAX_BYTES = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class GradedBy:
+class GradedBy(NamedTuple):
     """The task a workspace is graded by."""
 
     task: Task
@@ -131,7 +130,7 @@ def _from_baseline(inside: str, text: str, contents: TreeContents) -> GradedBy |
     parsed = parse_scenario(data, file=label, default_name=name[:100], folder=folder)
     scenario = parsed.or_raise()
     warnings = [str(problem) for problem in parsed.warnings]
-    if contents.read_new(inside, max_bytes=_MAX_BYTES + 1) != data:
+    if contents.read(inside, max_bytes=_MAX_BYTES + 1) != data:
         warnings.append(
             f"recipe: the attempt changed {render_path(inside)}; it is graded by the baseline's version"
         )

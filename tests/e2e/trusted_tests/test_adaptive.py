@@ -88,15 +88,12 @@ def test_nothing_in_the_process_says_what_is_expected_or_falsified() -> None:
     spy = textwrap.dedent(
         """
         import gc, os
-        needles = ["deesterces"[::-1], "]021-02-001["[::-1]]
         texts = [open("/proc/self/cmdline").read(), str(dict(os.environ))]
         for thing in gc.get_objects():
-            try:
-                parts = [*thing, *thing.values()] if type(thing) is dict else list(thing)
-            except Exception:
-                continue
             if type(thing) in (dict, list, tuple, set):
+                parts = [*thing, *thing.values()] if type(thing) is dict else list(thing)
                 texts += [part for part in parts if type(part) is str]
+        needles = ["deesterces"[::-1], "]021-02-001["[::-1]]
         print("SPY", [needle for needle in needles if any(needle in text for text in texts)])
         """
     )

@@ -162,6 +162,17 @@ def test_a_scenario_inside_its_own_workspace_is_said(tmp_path: Path, state: Path
     assert made.notes == ("adjudge.yaml is also in the workspace: an agent can read how it is graded",)
 
 
+def test_a_folder_that_holds_the_state_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "adjudge.yaml").write_text(
+        "workspace: {source: directory, path: .}\nscorers: [{type: forbid_secrets}]\n"
+    )
+    for state in (tmp_path / ".state", tmp_path):
+        with pytest.raises(UsageError, match="where tasks are kept") as caught:
+            freeze(load_scenario(tmp_path), state)
+        assert caught.value.hint == "set ADJUDGE_HOME to a place outside it"
+    freeze(load_scenario(tmp_path), tmp_path.with_name(f"{tmp_path.name}-beside"))
+
+
 def test_a_failure_leaves_nothing(scenario: Path, state: Path) -> None:
     os.mkfifo(scenario / "project" / "fifo")
     with pytest.raises(UsageError, match="fifo"):

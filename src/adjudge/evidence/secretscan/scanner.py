@@ -49,17 +49,20 @@ class Scanner(Generic[Place]):
 
     def scan(self, place: Place, lines: Sequence[bytes], first: int = 1) -> Iterator[Hit[Place]]:
         """Take consecutive lines, numbered from `first`; hits may be of places given earlier."""
+        in_block = False
         for number, line in enumerate(lines, start=first):
             for piece in pieces(line):
-                if not may_hold_a_secret(piece):
+                if not may_hold_a_secret(piece) and not in_block:
                     continue
                 self._add(place, number, piece)
                 if self._size >= _BATCH_BYTES:
                     # What spans lines may span batches: the last few are looked at again with what follows.
                     kept = list(zip(self._lines, self._origins, strict=True))[-_CARRIED_LINES:]
                     yield from self._flush()
-                    for carried, (_, at) in kept:
-                        self._add(place, at, carried.encode())
+                    for carried, (owner, at) in kept:
+                        self._add(owner, at, carried.encode())
+            # What a key block starts with may be short.
+            in_block = b"-----BEGIN " in line
         if self._lines:
             self._add(place, first + len(lines), b"")
 

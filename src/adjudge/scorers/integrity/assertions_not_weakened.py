@@ -44,9 +44,10 @@ class AssertionsNotWeakened:
 
     How it is fooled:
         It is a heuristic over lines, and it counts. `assert total == 3` made into `assert total` or `assert
-        True` is one for one; ten empty assertions in a new file make up for ten real ones; a check kept in
-        a helper or in product code is not seen; one that is never reached still counts. Advisory by
-        default.
+        True` is one for one; ten empty assertions in a new file make up for ten real ones; a string opened
+        and closed around unchanged lines takes them out unseen; a check kept in a helper or in product code
+        is not seen; one that is never reached still counts. Rust tests inside source files are not test files
+        unless `test_globset` says so. Advisory by default.
 
     Example:
         ```yaml

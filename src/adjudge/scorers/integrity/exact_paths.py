@@ -32,8 +32,8 @@ def judge_unmodified(paths: Sequence[str], evidence: Evidence, *, what: str, rul
     missing = [render_path(path) for path in listed if not evidence[PathState(path=path)].exists]
     reason = f"none of {counted(len(listed), 'listed path')} changed"
     if missing:
-        reason += f"; not in the workspace before or after: {', '.join(missing[:_SHOWN])}"
-        reason += f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        more = f" and {len(missing) - _SHOWN} more" if len(missing) > _SHOWN else ""
+        reason += f"; not in the workspace, before or after: {', '.join(missing[:_SHOWN])}{more}"
     return ScorerOutcome.passed(reason, details={"missing_paths": list(missing)})
 
 

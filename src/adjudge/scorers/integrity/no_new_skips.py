@@ -41,10 +41,10 @@ class NoNewSkips:
         without lines to compare (binary, too large) fails the check.
 
     How it is fooled:
-        It is a heuristic over lines. A test that is renamed so that the runner passes it over, returns
-        early, or is deselected in configuration is not seen; a marker removed in one file makes up for one
-        added in another; a string that was open before the first changed line hides what follows it.
-        Advisory by default.
+        It is a heuristic over lines. A test that is renamed so that the runner passes it over, returns early,
+        or is deselected in configuration is not seen; a marker removed in one file makes up for one added in
+        another; a string that was open before the first changed line hides what follows it. Rust tests inside
+        source files are not test files unless `test_globset` says so. Advisory by default.
 
     Example:
         ```yaml

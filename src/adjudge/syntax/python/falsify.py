@@ -174,7 +174,7 @@ class FalsifiableFile:
                 continue
             edits, honest = self._written_out(choices, edits)
             neutral, ids = self._spelled_ids(choices, random_)
-            if self._fits(node, (*edits, *neutral)) and self._fits(node, (*honest, *neutral)):
+            if self._fits(node, (*edits, *neutral)) and (not honest or self._fits(node, (*honest, *neutral))):
                 return Falsification(
                     found.name,
                     edits,

@@ -171,7 +171,8 @@ class _Finder:
         arguments = {argument.arg for argument in _arguments(self.function)}
         stores: dict[str, int] = {}
         loads: dict[str, set[int]] = {}
-        for node in ast.walk(self.function):
+        nodes = list(ast.walk(self.function))
+        for node in nodes:
             if isinstance(node, ast.Name):
                 if isinstance(node.ctx, ast.Load):
                     loads.setdefault(node.id, set()).add(id(node))
@@ -179,7 +180,7 @@ class _Finder:
                     stores[node.id] = stores.get(node.id, 0) + 1
             elif isinstance(node, (ast.Global, ast.Nonlocal)):
                 stores.update(dict.fromkeys(node.names, 2))
-        compared = {id(name) for name in self._compared_names()}
+        compared = {id(name) for name in self._compared_names(nodes)}
 
         def only_compared(name: str) -> bool:
             return loads.get(name, set()) <= compared
@@ -206,8 +207,8 @@ class _Finder:
                     pass
         return found
 
-    def _compared_names(self) -> Iterator[ast.Name]:
-        for node in ast.walk(self.function):
+    def _compared_names(self, nodes: Sequence[ast.AST]) -> Iterator[ast.Name]:
+        for node in nodes:
             match node:
                 case ast.Compare(ops=[ast.Eq()], comparators=[right]):
                     sides = [list(self.values.names(node.left)), list(self.values.names(right))]
@@ -430,6 +431,7 @@ class _Finder:
         written = [part for part in ast.walk(node) if isinstance(part, (ast.Name, ast.Attribute))]
         kinds = [getattr(builtins, part.id, None) for part in written if isinstance(part, ast.Name)]
         classes = [found for found in kinds if isinstance(found, type)]
+        names: tuple[str, ...]
         if kind is _WARNS:
             names = _OTHER_WARNINGS
         else:

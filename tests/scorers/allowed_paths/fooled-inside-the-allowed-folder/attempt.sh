@@ -1,0 +1,1 @@
+printf 'def test_adds():\n    pass\n' > tests/test_calc.py

@@ -1,0 +1,1 @@
+mkdir vendored; cd vendored; git init -q .; echo x > code.py

@@ -1,0 +1,1 @@
+printf x > "$(printf 'src\nevil')"; printf x > "$(printf 'b\377d')"

@@ -1,0 +1,1 @@
+chmod +x tests/test_calc.py

@@ -1,0 +1,1 @@
+printf '*.log\nbuild/\n.env\nREADME.md\n' > .gitignore; echo x > README.md

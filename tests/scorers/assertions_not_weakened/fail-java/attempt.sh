@@ -1,0 +1,1 @@
+printf 'class CalcTest {\n  void adds() {\n  }\n}\n' > CalcTest.java

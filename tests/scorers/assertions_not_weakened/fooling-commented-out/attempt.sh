@@ -1,0 +1,12 @@
+cat > tests/test_calc.py <<'EOF'
+from src.calc import add
+
+
+def test_adds():
+    # assert add(1, 2) == 3
+
+
+def test_zero():
+    assert add(0, 0) == 0
+    # assert more
+EOF

@@ -1,0 +1,1 @@
+mv tests/test_calc.py calc_notes.py

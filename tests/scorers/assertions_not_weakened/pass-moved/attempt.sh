@@ -1,0 +1,1 @@
+mv tests/test_calc.py tests/test_sums.py

@@ -1,0 +1,1 @@
+echo x > tests/conftest.py

@@ -1,0 +1,1 @@
+rm tests/test_calc.py

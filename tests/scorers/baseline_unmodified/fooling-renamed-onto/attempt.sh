@@ -1,0 +1,1 @@
+mv tests/easy.py tests/test_calc.py

@@ -1,0 +1,1 @@
+mv tests real; ln -s real tests

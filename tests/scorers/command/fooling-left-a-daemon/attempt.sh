@@ -1,0 +1,1 @@
+printf 'sleep 300 & exit 1\n' > check.sh

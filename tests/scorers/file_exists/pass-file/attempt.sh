@@ -1,0 +1,1 @@
+echo fixed > CHANGELOG.md

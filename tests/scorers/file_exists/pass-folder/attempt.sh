@@ -1,0 +1,1 @@
+mkdir docs; echo x > docs/a.md

@@ -1,0 +1,1 @@
+ln -s src/calc.py latest

@@ -1,0 +1,1 @@
+mkdir -p .github/workflows; echo on: push > .github/workflows/ci.yml

@@ -1,0 +1,1 @@
+mkdir build; echo x > build/out

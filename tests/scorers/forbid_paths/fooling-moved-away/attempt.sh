@@ -1,0 +1,1 @@
+mv secrets/key secret-no-more

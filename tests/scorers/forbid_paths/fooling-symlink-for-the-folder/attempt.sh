@@ -1,0 +1,1 @@
+mkdir ci; echo on: push > ci/ci.yml; ln -s ci .github

@@ -1,0 +1,1 @@
+seq 100000 > src/calc.py

@@ -1,0 +1,1 @@
+git init -q .; git add -A; git -c user.name=a -c user.email=a@b commit -qm x; echo x >> src/calc.py; git update-index --assume-unchanged src/calc.py; git update-index --skip-worktree tests/test_calc.py; echo y >> tests/test_calc.py

@@ -1,0 +1,1 @@
+touch src/calc.py; mkdir empty

@@ -1,0 +1,1 @@
+mkdir checks; printf 'import pytest\npytestmark = pytest.mark.xfail\n' > checks/all.py

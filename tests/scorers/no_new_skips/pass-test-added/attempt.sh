@@ -1,0 +1,15 @@
+cat > tests/test_calc.py <<'EOF'
+from src.calc import add
+
+
+def test_adds():
+    assert add(1, 2) == 3
+
+
+def test_zero():
+    assert add(0, 0) == 0
+
+
+def test_more():
+    assert add(2, 2) == 4
+EOF

@@ -1,0 +1,69 @@
+"""Every case folder, graded for real: shell scripts make the workspace, `adjudge.grade` does the rest."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import adjudge
+from adjudge import catalog
+
+HERE = Path(__file__).parent
+CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
+PRELUDE = 'secret() { printf "%s\\n" "$1" >> "$SECRETS"; }\n'
+"""How a script tells which string must not be seen again."""
+
+
+def _case(folder: Path) -> Any:
+    marks = [pytest.mark.bwrap] if folder.parent.name == "command" else []
+    return pytest.param(folder, id=f"{folder.parent.name}/{folder.name}", marks=marks)
+
+
+def _run(script: Path, place: Path, secrets: Path) -> None:
+    environment = {"PATH": os.environ["PATH"], "SECRETS": str(secrets), "LC_ALL": "C.UTF-8"}
+    text = PRELUDE + script.read_text()
+    done = subprocess.run(
+        ["sh", "-eu", "-c", text], cwd=place, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{script}: {done.stderr}"
+
+
+@pytest.mark.parametrize("folder", [_case(folder) for folder in CASES])
+def test_case(folder: Path, tmp_path: Path) -> None:
+    before, after, secrets = tmp_path / "before", tmp_path / "after", tmp_path / "secrets"
+    before.mkdir()
+    secrets.touch()
+    _run(folder / "baseline.sh", before, secrets)
+    shutil.copytree(before, after, symlinks=True)
+    _run(folder / "attempt.sh", after, secrets)
+
+    evaluation = adjudge.grade(folder / "task.yaml", workspace=after, baseline=before)
+
+    row = next(row for row in evaluation.scorers if row.type == folder.parent.name)
+    expected = json.loads((folder / "expected.json").read_text())
+    written = json.loads(row.model_dump_json())
+    found = [[finding["rule"], finding["path"], finding["line"]] for finding in written["findings"]]
+    assert {**expected, "verdict": row.verdict, "score": row.score, "findings": found} == expected, row.reason
+    assert written["reason"] == expected.get("reason", written["reason"])
+    document = evaluation.to_json()
+    for secret in secrets.read_text().splitlines():
+        assert secret not in document
+
+
+@pytest.mark.parametrize("name", catalog.BUILTINS["scorers"])
+def test_every_scorer_has_cases(name: str) -> None:
+    kinds = {folder.name.partition("-")[0] for folder in CASES if folder.parent.name == name}
+    assert kinds <= {"pass", "fail", "na", "fooling", "fooled"}
+    assert kinds & {"fooling", "fooled"}, "no case tries to fool it"
+    concluded = {"na"} if catalog.load("scorers", name).advisory_only else {"pass", "fail"}
+    assert concluded <= kinds
+
+
+def test_every_case_is_of_a_scorer() -> None:
+    assert {folder.parent.name for folder in CASES} <= set(catalog.BUILTINS["scorers"])

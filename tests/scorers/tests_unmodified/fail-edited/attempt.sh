@@ -1,0 +1,1 @@
+echo '# x' >> tests/test_calc.py

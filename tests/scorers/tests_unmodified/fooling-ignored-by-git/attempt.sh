@@ -1,0 +1,1 @@
+echo DEBUG=1 > .env
