@@ -274,12 +274,7 @@ class GradeJob:
 
     def _backend(self, task: Task) -> SandboxBackend:
         """The sandbox asked for: by the caller, else by the scenario, else by the settings."""
-        asked = self._request.sandbox
-        if asked is None:
-            asked = task.scenario.sandbox.backend
-            if asked == "auto":
-                asked = self._settings.sandbox
-        return _backend(asked)
+        return _backend(self._settings.sandbox_for(self._request.sandbox, task.scenario.sandbox.backend))
 
 
 @cache

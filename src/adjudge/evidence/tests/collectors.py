@@ -19,7 +19,7 @@ from adjudge.records.paths import path_from_bytes
 from adjudge.records.sandbox import SandboxSpec
 from adjudge.records.testreport import CollectedTests, TrustedTestRun
 
-__all__ = ["TestCollectionCollector", "TestRunCollector"]
+__all__ = ["TestCollectionCollector", "TestRunCollector", "read_test_files"]
 
 _TEST_FILES = ("test*.py", "*_test.py", "conftest.py")
 _OTHERS_FILES = (".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", "site-packages")
@@ -70,7 +70,7 @@ class TestRunCollector:
         """Run."""
         if subject.baseline is None or not subject.baseline.flat:
             raise _no_baseline()
-        files = await asyncio.to_thread(_read, subject.baseline.base, request.files)
+        files = await asyncio.to_thread(read_test_files, subject.baseline.base, request.files)
         order = Order(
             request.command,
             plugins=request.plugins,
@@ -95,7 +95,7 @@ def _no_baseline() -> UsageError:
     )
 
 
-def _read(root: Path, wanted: Sequence[str]) -> dict[str, bytes]:
+def read_test_files(root: Path, wanted: Sequence[str] = ()) -> dict[str, bytes]:
     """The test files below a trusted directory: those named, or all that look like one; no links."""
     if not wanted:
         return {path: _content(root, path) for path in sorted(_find(root))}
