@@ -33,8 +33,8 @@ PROTECTED = {
 
 OPEN = [
     "src/app.py", "app/types.py", "pkg/json.py", "pkg/random/__init__.py", "code/main.py", "site/index.html",
-    "email/template.html", "latest.py", "contest.py", "src/testing/mod.py", "main.go", "src/lib.rs", "pom.xml",
-    "pyproject.toml", "setup.cfg", "package.json", "docs/tests.md", "attestation.ts", "Makefile",
+    "email/template.html", "latest.py", "contest.py", "src/testing/mod.py", "main.go", "src/lib.rs",
+    "pom.xml", "pyproject.toml", "setup.cfg", "package.json", "docs/tests.md", "attestation.ts", "Makefile",
 ]  # fmt: skip
 
 
