@@ -46,8 +46,12 @@ def lease_directory() -> Path:
     return Path("/run/adjudge-uids") if os.access("/run", os.W_OK) else Path("/var/tmp/adjudge-uids")
 
 
-def lease_uid(directory: Path | None = None) -> UidLease:
+def lease_uid(directory: Path | None = None, *, first: int = FIRST_UID) -> UidLease:
     """Lease the first free user.
+
+    Args:
+        directory: Where the locks are kept; everybody who leases of one range has to use the same.
+        first: Where the range begins.
 
     Raises:
         SandboxError: All are taken, or the locks cannot be kept.
@@ -57,7 +61,7 @@ def lease_uid(directory: Path | None = None) -> UidLease:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if directory.stat().st_uid != os.getuid():
             raise SandboxError(f"{directory} does not belong to this user")
-        for uid in range(FIRST_UID, FIRST_UID + LEASES):
+        for uid in range(first, first + LEASES):
             lease = _try(directory / str(uid), uid)
             if lease is not None:
                 return lease
