@@ -32,7 +32,8 @@ def test_each_lease_is_another_user_and_comes_back(tmp_path: Path) -> None:
 def test_leases_hold_between_processes_and_end_with_their_holder(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from adjudge.sandbox.uids import lease_uid\n"
-        "lease = lease_uid(Path(sys.argv[1]), first=int(sys.argv[2])); print(lease.uid, flush=True); sys.stdin.read()"
+        "lease = lease_uid(Path(sys.argv[1]), first=int(sys.argv[2]))\n"
+        "print(lease.uid, flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path), str(FIRST)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
