@@ -4,7 +4,8 @@ Cold start: the median over fresh processes of `--version`, `--help`, and `grade
 nothing on a repository of 1,000 files; a bare interpreter takes its turn beside them.
 
 Overhead: 200 gradings in one process, each of one `true` in its own sandbox, beside as many bare rounds of
-starting the same sandbox, running `true` and discarding it; processor time of this process and all it started.
+starting the same sandbox, running `true` and discarding it; processor time of this process and of all that
+it started.
 """
 
 from __future__ import annotations

@@ -31,6 +31,8 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "max_files_changed": "adjudge.scorers.change.max_files_changed:MaxFilesChanged",
         "forbid_secrets": "adjudge.scorers.change.forbid_secrets:ForbidSecrets",
         "file_exists": "adjudge.scorers.change.file_exists:FileExists",
+        "files": "adjudge.scorers.change.files:Files",
+        "implemented": "adjudge.scorers.change.implemented:Implemented",
         "tests_unmodified": "adjudge.scorers.integrity.tests_unmodified:TestsUnmodified",
         "baseline_unmodified": "adjudge.scorers.integrity.baseline_unmodified:BaselineUnmodified",
         "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",

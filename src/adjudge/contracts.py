@@ -6,8 +6,8 @@ every implementation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
@@ -160,7 +160,10 @@ class Scorer(Protocol[Config_contra]):
     """Under `scorers:`. Under `graders:` nothing is required unless said."""
     advisory_only: ClassVar[bool]
     """Never gates and takes no weight, whatever the recipe says (`llm_judge`)."""
-    Config: ClassVar[type[ScorerConfig]]
+
+    @property
+    def Config(self) -> type[ScorerConfig]:
+        """The type's own fields. A property here so that a nested class satisfies it."""
 
     def needs(self, config: Config_contra) -> Sequence[AnyRequest]:
         """What evidence this check reads."""
@@ -189,6 +192,15 @@ class Contents(Protocol):
         """What lies at a path of the final workspace, itself; None when nothing does.
 
         A path that leads through anything but directories leads nowhere.
+        """
+
+    def read(self, path: str, *, max_bytes: int) -> bytes | None:
+        """A file of the final workspace, at most `max_bytes` of it; None when there is none to read."""
+
+    def walk(self) -> Iterator[tuple[str, WorkspaceEntry]]:
+        """Every file of the final workspace in the order of paths' bytes, `.git` left out.
+
+        Folders are entered, never named; what may not be listed is passed over.
         """
 
     def hunks(self, change: FileChange) -> tuple[Hunk, ...] | None:
@@ -223,6 +235,9 @@ class Subject(NamedTuple):
     """The final workspace. Nobody writes to it; sandboxes start from snapshots of it."""
     contents: Contents
     """Both sides of every change."""
+    scenario_files: Path | None = None
+    """Where the files that the recipe refers to lie, each at its own path; None when there is no such place.
+    They are what the task was made of as long as they have the digests in `task.files`."""
 
 
 class Collector(Protocol):

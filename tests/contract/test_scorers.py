@@ -19,6 +19,8 @@ CONFIGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "tests_unmodified": ({"paths": ["tests/test_a.py", "a.py"]}, {"paths": ["tests", "module", "empty"]}),
     "baseline_unmodified": ({"paths": ["tests/test_a.py", '"new\\nline.py"']}, {"paths": ["very", "b.py"]}),
     "file_exists": ({"path": "tests/test_link.py"}, {"path": "tests/test_dangling.py"}),
+    "files": ({"patterns": ["nothing like it"]}, {"patterns": ["(?s).*", "a"], "pass_threshold": 0.5}),
+    "implemented": ({}, {"files": ["tests/test_a.py", "a.py", "nothing.py"]}),
     "no_new_skips": ({}, {"test_globset": ["*"]}),
     "assertions_not_weakened": ({}, {"test_globset": ["*"]}),
     "command": ({"command": "true", "timeout_s": 1},),

@@ -96,7 +96,7 @@ def test_applying_gits_diff_gives_the_second_tree(
     assert result == {path_from_bytes(name): TreeFile(*entry) for name, entry in new.items()}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.binary(max_size=300) | st.text(alphabet="+- @,019ab/\n\\", max_size=200).map(
     lambda text: b"diff --git a/a b/a\n--- a/a\n+++ b/a\n" + text.encode()
 ))  # fmt: skip

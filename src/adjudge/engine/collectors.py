@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from adjudge.contracts import BlobStore, Collector, SandboxBackend
+from adjudge.errors import InfraError
 from adjudge.records.sandbox import Limits, Mount, SandboxSpec
 from adjudge.records.task import SandboxSettings
 
@@ -16,7 +17,12 @@ COLLECTORS: Mapping[str, str] = {
     "parsed_change": "adjudge.evidence.changes:ParsedChangeCollector",
     "path_state": "adjudge.evidence.paths:PathStateCollector",
     "secret_scan": "adjudge.evidence.secrets:SecretScanCollector",
+    "source_scan": "adjudge.evidence.sources:SourceScanCollector",
+    "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
+    "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
+    "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",
+    "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
 }
 """Request kind → `module:class`. Imported only for the kinds a plan asks for."""
 
@@ -38,12 +44,17 @@ def make_collector(kind: str, means: Means) -> Collector:
 
     Raises:
         SandboxUnavailable: It would run code, and nothing on this machine can hold it.
+        InfraError: Nothing here answers such requests.
     """
+    if kind not in COLLECTORS:
+        raise InfraError(f"nothing here collects evidence of the kind {kind!r}")
     module, _, attribute = COLLECTORS[kind].partition(":")
     collector_class = getattr(importlib.import_module(module), attribute)
     made: Collector
     if kind == "command_run":
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
+    elif kind in ("test_collection", "test_run"):
+        made = collector_class(means.backend(), sandbox_spec(means.settings))
     else:
         made = collector_class()
     return made

@@ -15,13 +15,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import TypeAdapter
 
 from adjudge.errors import PluginError
 from adjudge.records.base import Record
-from adjudge.records.evidence import AnyRequest, CommandRun, ParsedChange, PathState, SecretScan
+from adjudge.records.evidence import AnyRequest
 from adjudge.records.score import ScorerOutcome, ScorerSpec
 
 __all__ = ["StrangerScorer"]
@@ -29,9 +29,7 @@ __all__ = ["StrangerScorer"]
 _ANSWER_WITHIN_S = 30.0
 """Scoring is arithmetic on evidence already collected; half a minute is far beyond any honest need."""
 _MAX_REPLY_BYTES = 16 * 1024 * 1024
-_REQUESTS: Mapping[str, type[AnyRequest]] = {
-    kind.kind: kind for kind in (ParsedChange, CommandRun, PathState, SecretScan)
-}
+_REQUESTS: Mapping[str, type[AnyRequest]] = {kind.kind: kind for kind in get_args(AnyRequest)}
 
 
 class StrangerScorer:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from adjudge.contracts import Subject
-from adjudge.evidence.secretscan.added import added_text, readable_lines
+from adjudge.evidence.secretscan.added import added_text, readable_text
 from adjudge.evidence.secretscan.known import in_unchanged_files, removed_text
 from adjudge.evidence.secretscan.scanner import Hit, Scanner, scanner_name
 from adjudge.formats.redaction import Redactor
@@ -26,6 +26,8 @@ _MAX_LITTER_BYTES = 256 * 1024 * 1024
 """Litter is scanned up to this much in all; an environment full of packages would take minutes."""
 _NAME = -1
 """In place of a line number, for a path's own name."""
+_NO_LINES = -(10**12)
+"""So that whatever is counted from it stays below any line number."""
 _MAX_MOVED_BYTES = 64 * 1024 * 1024
 
 
@@ -76,7 +78,7 @@ class _Scan:
             if change.new_type is None:
                 continue
             if change.old_type is None or change.old_path is not None:
-                yield from scanner.scan(change, [path_bytes(change.path).replace(b"\n", b" ")], _NAME)
+                yield from scanner.scan(change, path_bytes(change.path).replace(b"\n", b" "), _NAME)
             if change.litter and self._litter_bytes > _MAX_LITTER_BYTES:
                 self.unscanned.append(change.path)
                 continue
@@ -86,10 +88,9 @@ class _Scan:
             if not added.compared:
                 self.uncompared.append(change)
             for run in added.runs:
-                size = sum(map(len, run.lines)) + len(run.lines)
-                self.scanned_bytes += size
-                self._litter_bytes += size if change.litter else 0
-                yield from scanner.scan(change, run.lines, run.first)
+                self.scanned_bytes += len(run.text)
+                self._litter_bytes += len(run.text) if change.litter else 0
+                yield from scanner.scan(change, run.text, _NO_LINES if run.first is None else run.first)
         yield from scanner.finish()
 
 
@@ -102,7 +103,7 @@ def _new_hits(
     before = removed_text(subject)
     stripped = frozenset(line.strip() for line in before.split(b"\n"))
     old = {
-        change.path: b"\n".join(readable_lines(subject.contents.old(change, max_bytes=_MAX_MOVED_BYTES))[0])
+        change.path: readable_text(subject.contents.old(change, max_bytes=_MAX_MOVED_BYTES))[0]
         for change in uncompared
         if any(hit.place is change for hit in hits)
     }

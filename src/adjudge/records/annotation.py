@@ -1,7 +1,5 @@
 """What people and judges add beside an automated result; nothing here overwrites one."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import Annotated, Self
 

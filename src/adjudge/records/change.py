@@ -1,7 +1,5 @@
 """What an attempt changed: the trusted change set and its parts."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 
 from adjudge.records.base import BlobRef, Digest, Record

@@ -1,7 +1,5 @@
 """The evaluation: one grading of one run, with everything a reader needs to check it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Literal

@@ -4,8 +4,6 @@ The set is closed: a request and its answer are defined side by side here. A req
 requests of different scorers are one piece of work) and its digest, with the subject's, is a cache key.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar, Literal, Protocol, TypeVar
@@ -17,6 +15,7 @@ from adjudge.records.change import ChangeSet, EntryType
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
+from adjudge.records.source import SourceOutline
 from adjudge.records.testreport import CollectedTests, TrustedTestRun
 
 __all__ = [
@@ -24,16 +23,26 @@ __all__ = [
     "ChangedLine",
     "CommandOutcome",
     "CommandRun",
+    "ComparedFile",
+    "ComparedFiles",
     "EvidenceRequest",
+    "FileComparison",
     "FileLines",
+    "FileMatch",
     "Isolation",
     "ParsedChange",
     "ParsedChangeSet",
     "PathState",
     "PathStatus",
+    "PatternMatch",
+    "PatternMatches",
+    "PatternSearch",
     "RequestFor",
+    "ScannedFile",
+    "ScannedSources",
     "SecretFindings",
     "SecretScan",
+    "SourceScan",
     "TestCollection",
     "TestCommand",
     "TestProof",
@@ -248,9 +257,138 @@ class TestRun(EvidenceRequest):
         return TrustedTestRun
 
 
-AnyRequest = ParsedChange | CommandRun | PathState | SecretScan | TestCollection | TestRun
+class ScannedFile(Record):
+    """A source file of the final workspace beside what the baseline had in its place."""
+
+    path: WorkspacePath
+    present: bool = True
+    """Whether there is a regular file at the path."""
+    changed: bool = False
+    before: SourceOutline | None = None
+    """None: not there before, or not to be read."""
+    after: SourceOutline | None = None
+    note: str = ""
+    """Why a file that is there has no outline."""
+
+
+class ScannedSources(Record):
+    """Source files, and what their functions amount to."""
+
+    files: tuple[ScannedFile, ...]
+    unscanned: tuple[WorkspacePath, ...] = ()
+    """Files left out because there were too many bytes in all."""
+
+
+class SourceScan(EvidenceRequest):
+    """Asks what the functions of source files amount to, before and after."""
+
+    kind: ClassVar[str] = "source_scan"
+    files: tuple[WorkspacePath, ...] = ()
+    """Which files. None named: every source file that the attempt changed, tests and other people's code
+    left out."""
+
+    @property
+    def answer_type(self) -> type[ScannedSources]:
+        """The files."""
+        return ScannedSources
+
+
+class FileMatch(StrEnum):
+    """How a file compares with the one that was expected."""
+
+    SAME = "same"
+    DIFFERENT = "different"
+    MISSING = "missing"
+    NOT_A_FILE = "not_a_file"
+    """A folder, a symlink or something else is in its place."""
+
+
+class ComparedFile(Record):
+    """One expected file."""
+
+    path: WorkspacePath
+    match: FileMatch
+    note: str = ""
+    """What is there instead, or the first lines that differ."""
+    line: int | None = None
+    """The first line that differs."""
+
+
+class ComparedFiles(Record):
+    """Every expected file, in the order of their paths."""
+
+    files: tuple[ComparedFile, ...]
+
+
+class FileComparison(EvidenceRequest):
+    """Asks whether files of the final workspace are byte for byte those of a folder of the scenario."""
+
+    kind: ClassVar[str] = "file_comparison"
+    folder: str
+    """The folder, or a single file, relative to the scenario's."""
+
+    @property
+    def answer_type(self) -> type[ComparedFiles]:
+        """Every file's comparison."""
+        return ComparedFiles
+
+
+class PatternMatch(Record):
+    """Where a pattern was first found."""
+
+    pattern: str
+    path: WorkspacePath | None = None
+    """None: nowhere."""
+    line: int | None = None
+
+
+class PatternMatches(Record):
+    """Each pattern with its first match."""
+
+    matches: tuple[PatternMatch, ...]
+    searched_files: int
+    searched_bytes: int
+    unsearched: tuple[WorkspacePath, ...] = ()
+    """Files not, or not wholly, searched for a pattern that was found nowhere; at most a hundred."""
+
+
+class PatternSearch(EvidenceRequest):
+    """Asks whether regular expressions match anywhere in the text files of the final workspace.
+
+    Litter, `.git` and the places of package managers are left out. What a recipe injects at grade time is not
+    part of the final workspace.
+    """
+
+    kind: ClassVar[str] = "pattern_search"
+    patterns: tuple[str, ...]
+
+    @property
+    def answer_type(self) -> type[PatternMatches]:
+        """Where they match."""
+        return PatternMatches
+
+
+AnyRequest = (
+    ParsedChange
+    | CommandRun
+    | PathState
+    | SecretScan
+    | TestCollection
+    | TestRun
+    | SourceScan
+    | FileComparison
+    | PatternSearch
+)
 """Every request there is."""
 
 RequestKind = Literal[
-    "parsed_change", "command_run", "path_state", "secret_scan", "test_collection", "test_run"
+    "parsed_change",
+    "command_run",
+    "path_state",
+    "secret_scan",
+    "test_collection",
+    "test_run",
+    "source_scan",
+    "file_comparison",
+    "pattern_search",
 ]

@@ -1,7 +1,5 @@
 """What a sandbox is asked for and what it answers. The backends live in `adjudge.sandbox`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from pathlib import Path, PurePosixPath

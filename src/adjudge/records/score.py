@@ -1,7 +1,5 @@
 """What a scorer concludes, and the recipe line that asked for it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any, Self
@@ -80,6 +78,12 @@ class ScorerOutcome(Record):
     def failed(cls, reason: str, **more: Any) -> Self:
         """A FAIL with score 0."""
         return cls(verdict=Verdict.FAIL, score=0.0, reason=reason, **more)
+
+    @classmethod
+    def fraction(cls, score: float, pass_threshold: float, reason: str, **more: Any) -> Self:
+        """A PASS when the score reaches the threshold, compared at nine decimals, else a FAIL."""
+        reached = round(score, 9) >= round(pass_threshold, 9)
+        return cls(verdict=Verdict.PASS if reached else Verdict.FAIL, score=score, reason=reason, **more)
 
     @classmethod
     def not_applicable(cls, reason: str, **more: Any) -> Self:

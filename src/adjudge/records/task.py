@@ -1,7 +1,5 @@
 """Scenarios and tasks: what an agent is asked to do, on what, and how it will be graded."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from enum import StrEnum

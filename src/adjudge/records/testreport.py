@@ -1,7 +1,5 @@
 """What a test suite reported, whatever runner and format it came from."""
 
-from __future__ import annotations
-
 from enum import StrEnum
 from typing import ClassVar
 

@@ -4,8 +4,6 @@ Git's view of a file is what counts: its path, its kind, whether it is executabl
 times, other permission bits and the order in which a disk lists names do not.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 

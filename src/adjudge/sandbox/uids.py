@@ -46,12 +46,13 @@ def lease_directory() -> Path:
     return Path("/run/adjudge-uids") if os.access("/run", os.W_OK) else Path("/var/tmp/adjudge-uids")
 
 
-def lease_uid(directory: Path | None = None, *, first: int = FIRST_UID) -> UidLease:
+def lease_uid(directory: Path | None = None, *, first_uid: int = FIRST_UID) -> UidLease:
     """Lease the first free user.
 
     Args:
-        directory: Where the locks are kept; everybody who leases of one range has to use the same.
-        first: Where the range begins.
+        directory: Where the locks are, when not in the place all share.
+        first_uid: Where the range begins. Another directory needs another range: taking over a lease ends
+            the user's processes, which would be those of somebody else's sandbox.
 
     Raises:
         SandboxError: All are taken, or the locks cannot be kept.
@@ -61,7 +62,7 @@ def lease_uid(directory: Path | None = None, *, first: int = FIRST_UID) -> UidLe
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if directory.stat().st_uid != os.getuid():
             raise SandboxError(f"{directory} does not belong to this user")
-        for uid in range(first, first + LEASES):
+        for uid in range(first_uid, first_uid + LEASES):
             lease = _try(directory / str(uid), uid)
             if lease is not None:
                 return lease

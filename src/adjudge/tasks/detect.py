@@ -13,6 +13,8 @@ __all__ = ["find_protected", "find_test_command"]
 
 _MAX_BYTES = 1024 * 1024
 _MAKE_TEST = re.compile(r"^test\s*:(?!=)", re.MULTILINE)
+_PYTEST_STYLE = re.compile(r"^(?:import pytest|from pytest\b|(?:async )?def test_)", re.MULTILINE)
+"""unittest would find no test in such a file, and call that a success."""
 _NO_SCRIPT = "no test specified"
 """What `npm init` writes where a project has no tests."""
 
@@ -27,7 +29,11 @@ def find_test_command(folder: Path) -> TestCommand | None:
 
 
 def find_protected(folder: Path) -> tuple[str, ...]:
-    """Patterns of what is there and decides how the project is built, run or graded."""
+    """Patterns of what is there and decides how the project is built and released.
+
+    Not the recipe itself: grading reads it from the baseline, so that editing it gains nothing, and a recipe
+    that was just written would forbid its own first commit.
+    """
     candidates = {
         ".github": ".github/*",
         ".gitlab-ci.yml": ".gitlab-ci.yml",
@@ -35,7 +41,7 @@ def find_protected(folder: Path) -> tuple[str, ...]:
         "Jenkinsfile": "Jenkinsfile",
     }
     there = [pattern for name, pattern in candidates.items() if (folder / name).exists()]
-    return ("adjudge.yaml", *(there or [".github/*"]))
+    return tuple(there or [".github/*"])
 
 
 def _text(file: Path) -> str:
@@ -58,7 +64,7 @@ def _python(folder: Path) -> TestCommand | None:
     for tests in ("tests", "test"):
         found = sorted([*(folder / tests).glob("test_*.py"), *(folder / tests).glob("*_test.py")])
         if found:
-            uses_pytest = any("pytest" in _text(file) for file in found[:20])
+            uses_pytest = any(_PYTEST_STYLE.search(_text(file)) for file in found[:20])
             command = runs_tests if uses_pytest else f"python -m unittest discover -s {tests}"
             return TestCommand(command, f"{tests}/{found[0].name}")
     return None

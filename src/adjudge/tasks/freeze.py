@@ -25,7 +25,7 @@ from pydantic import ValidationError
 from adjudge.errors import StoreError, UsageError, boundary
 from adjudge.records.base import digest_bytes, digest_json
 from adjudge.records.paths import render_path
-from adjudge.records.task import Scenario, Task
+from adjudge.records.task import Scenario, SourceKind, Task
 from adjudge.records.tree import SYMLINK, TreeEntry, digest_tree
 from adjudge.tasks.folder import Folder
 from adjudge.tasks.load import LoadedScenario
@@ -81,6 +81,7 @@ def freeze(loaded: LoadedScenario, state_dir: Path) -> FrozenTask:
         StoreError: The copy cannot be written.
     """
     folder = Folder(loaded.folder)
+    _refuse_state_inside(loaded.scenario, folder, state_dir)
     with _scratch(state_dir) as scratch:
         scenario = loaded.scenario
         source_digest: str | None = None
@@ -144,6 +145,19 @@ def load_task(directory: Path) -> FrozenTask:
     if task_digest(task.scenario, task.source_digest, task.files) != task.digest:
         raise StoreError(f"{file} is damaged: its content does not have the digest it names")
     return FrozenTask(task, directory)
+
+
+def _refuse_state_inside(scenario: Scenario, folder: Folder, state_dir: Path) -> None:
+    """A folder that holds our state cannot be a source: it would be copied into itself, baselines and all."""
+    source = scenario.workspace
+    if source is None or source.source is not SourceKind.DIRECTORY or source.path is None:
+        return
+    inside = os.path.join(os.path.realpath(folder.root / source.path), "")
+    if os.path.join(os.path.realpath(state_dir), "").startswith(inside):
+        raise UsageError(
+            f"workspace.path: {source.path!r} holds {state_dir}, where tasks are kept",
+            hint="set ADJUDGE_HOME to a place outside it",
+        )
 
 
 @contextlib.contextmanager

@@ -36,14 +36,17 @@ def find_scenario(path: Path) -> Path:
     Raises:
         UsageError: There is none.
     """
-    if path.is_dir():
+    # os.path, because Path's own tests raise on names that are too long.
+    if os.path.isdir(path):
         file = path / SCENARIO_FILE
-        if not file.exists():
+        if not os.path.exists(file):
             other = path / "adjudge.yml"
-            hint = f"rename {other} to {SCENARIO_FILE}" if other.exists() else "adjudge init writes one"
+            hint = (
+                f"rename {other} to {SCENARIO_FILE}" if os.path.exists(other) else "adjudge init writes one"
+            )
             raise UsageError(f"{path} holds no {SCENARIO_FILE}", hint=hint)
         return file
-    if not path.exists():
+    if not os.path.exists(path):
         raise UsageError(f"{path} does not exist", hint="adjudge init writes a scenario to start from")
     return path
 

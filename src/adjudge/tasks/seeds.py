@@ -88,11 +88,16 @@ def refuse_unless_new(workspace: Path, state_dir: Path) -> Path:
     real = Path(os.path.realpath(workspace))
     if real.is_relative_to(os.path.realpath(state_dir)):
         raise UsageError(f"{workspace} lies in {state_dir}, where trusted baselines are kept")
-    if os.path.lexists(real):
-        if not real.is_dir():
-            raise UsageError(f"{workspace} exists and is not a folder")
-        if any(real.iterdir()):
-            raise UsageError(f"{workspace} is not empty", hint="give a folder that does not exist yet")
+    try:
+        taken = os.listdir(real)
+    except FileNotFoundError:
+        return real
+    except NotADirectoryError:
+        raise UsageError(f"{workspace} exists and is not a folder") from None
+    except OSError as error:
+        raise UsageError(f"{workspace} cannot be used: {error.strerror}") from error
+    if taken:
+        raise UsageError(f"{workspace} is not empty", hint="give a folder that does not exist yet")
     return real
 
 

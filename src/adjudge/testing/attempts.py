@@ -13,7 +13,7 @@ about them.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any, TypeAlias
 from adjudge.contracts import Scorer, Subject, WorkspaceEntry
 from adjudge.errors import WorkspaceUnreadable
 from adjudge.formats.patterns import PathPatterns
+from adjudge.formats.regex import find_regex
 from adjudge.records.base import BlobRef, Record, digest_bytes, digest_json
 from adjudge.records.change import (
     BaselineOrigin,
@@ -37,18 +38,27 @@ from adjudge.records.evidence import (
     ChangedLine,
     CommandOutcome,
     CommandRun,
+    ComparedFiles,
+    FileComparison,
     FileLines,
     ParsedChange,
     ParsedChangeSet,
     PathState,
     PathStatus,
+    PatternMatch,
+    PatternMatches,
+    PatternSearch,
+    ScannedFile,
+    ScannedSources,
     SecretFindings,
     SecretScan,
+    SourceScan,
 )
 from adjudge.records.paths import path_bytes
 from adjudge.records.sandbox import Ended, ExecResult, Usage, WorkspaceTree
 from adjudge.records.score import Recipe, ScorerOutcome
 from adjudge.records.task import Scenario, Task
+from adjudge.syntax.stubs import outline_source
 
 __all__ = [
     "Attempt",
@@ -105,6 +115,7 @@ class Unreadable:
 
 Thing: TypeAlias = bytes | str | Symlink | Executable | Repository | Special | Folder | Unreadable
 
+_MAX_BYTES = 1 << 30
 _MODES = {
     EntryType.FILE: 0o100644,
     EntryType.SYMLINK: 0o120000,
@@ -166,13 +177,19 @@ class Attempt:
         )
 
     def answer(self, request: AnyRequest) -> Record:
-        """What a collector would answer: commands exit with 0, and no secret is found."""
+        """What a collector would answer: commands exit with 0, no secret is found, no file is expected."""
         if isinstance(request, ParsedChange):
             return self._parsed(request)
         if isinstance(request, PathState):
             return self._path_state(request.path)
         if isinstance(request, CommandRun):
             return CommandOutcome(result=exec_result())
+        if isinstance(request, SourceScan):
+            return self._sources(request)
+        if isinstance(request, PatternSearch):
+            return self._search(request)
+        if isinstance(request, FileComparison):
+            return ComparedFiles(files=())
         assert isinstance(request, SecretScan)
         return SecretFindings(findings=(), scanned_bytes=0)
 
@@ -191,7 +208,7 @@ class Attempt:
     ) -> ScorerOutcome:
         """What a scorer says of the attempt, with its fields as a recipe would write them."""
         made = scorer()
-        checked = scorer.Config.model_validate(dict(config or {}))
+        checked = made.Config.model_validate(dict(config or {}))
         return made.score(checked, self.evidence(made.needs(checked), answers))
 
     def _moves(self) -> dict[str, str]:
@@ -262,6 +279,41 @@ class Attempt:
     def _new(self, change: FileChange) -> bytes:
         return _data(self.after.get(change.path))
 
+    def _sources(self, request: SourceScan) -> ScannedSources:
+        changed = {change.path: change for change in self.change_set.changes}
+        files: list[ScannedFile] = []
+        for path in request.files or tuple(changed):
+            source = self.contents.read(path, max_bytes=_MAX_BYTES)
+            if source is None:
+                files.append(ScannedFile(path=path, present=False, changed=path in changed))
+                continue
+            before = self._old(changed[path]) if path in changed else source
+            files.append(
+                ScannedFile(
+                    path=path,
+                    changed=path in changed,
+                    before=outline_source(path, before) if before else None,
+                    after=outline_source(path, source),
+                )
+            )
+        return ScannedSources(files=tuple(files))
+
+    def _search(self, request: PatternSearch) -> PatternMatches:
+        texts = {
+            path: (self.contents.read(path, max_bytes=_MAX_BYTES) or b"").decode("utf-8", "replace")
+            for path, _ in self.contents.walk()
+        }
+        matches = [
+            PatternMatch(
+                pattern=pattern,
+                path=next(
+                    (path for path, text in texts.items() if find_regex(pattern, text) is not None), None
+                ),
+            )
+            for pattern in request.patterns
+        ]
+        return PatternMatches(matches=tuple(matches), searched_files=len(texts), searched_bytes=0)
+
     def _path_state(self, path: str) -> PathStatus:
         entry = self.contents.look(path)
         if entry is None:
@@ -288,6 +340,19 @@ class MemoryContents:
         assert kind is not None
         target = thing.target if isinstance(thing, Symlink) else None
         return WorkspaceEntry(kind, size_bytes=_size(thing), target=target)
+
+    def read(self, path: str, *, max_bytes: int) -> bytes | None:
+        """A file afterwards."""
+        thing = self._after.get(path)
+        readable = _type(thing) is EntryType.FILE and not isinstance(thing, Unreadable)
+        return _data(thing)[:max_bytes] if readable else None
+
+    def walk(self) -> Iterator[tuple[str, WorkspaceEntry]]:
+        """Everything afterwards that is not a folder."""
+        for path in sorted(self._after, key=path_bytes):
+            entry = self.look(path)
+            if entry is not None and entry.type is not EntryType.DIRECTORY and ".git" not in path.split("/"):
+                yield path, entry
 
     def hunks(self, change: FileChange) -> tuple[Hunk, ...] | None:
         """Which lines changed."""

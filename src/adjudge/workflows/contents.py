@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+from collections.abc import Iterator
 from types import TracebackType
 from typing import Self
 
@@ -112,7 +113,7 @@ class TreeContents:
         except OSError as error:
             raise WorkspaceUnreadable(f"{render_path(change.path)} cannot be read: {error}") from error
 
-    def read_new(self, path: str, *, max_bytes: int) -> bytes | None:
+    def read(self, path: str, *, max_bytes: int) -> bytes | None:
         """A file of the final workspace; None when there is none that can be read."""
         entry = self._find_new(path)
         if not is_content(entry) or entry.type is not EntryType.FILE:
@@ -121,6 +122,30 @@ class TreeContents:
             return _read(entry, max_bytes)
         except OSError:
             return None
+
+    def walk(self) -> Iterator[tuple[str, WorkspaceEntry]]:
+        """Every file of the final workspace in the order of paths' bytes, `.git` left out."""
+        pending: list[tuple[bytes, Entry]] = []
+        root = self._find_new("")
+        if is_folder(root):
+            pending.append((b"", root))
+        while pending:
+            path, entry = pending.pop()
+            if is_folder(entry):
+                try:
+                    inside = entry.entries()
+                except OSError:
+                    continue
+                named = sorted(inside.items(), reverse=True)
+                pending += [
+                    (b"/".join(part for part in (path, name) if part), found)
+                    for name, found in named
+                    if name != b".git"
+                ]
+            elif entry.type is EntryType.FILE and is_content(entry):
+                yield path_from_bytes(path), WorkspaceEntry(entry.type, size_bytes=entry.size)
+            else:
+                yield path_from_bytes(path), WorkspaceEntry(entry.type)
 
     def find_old(self, path: str) -> Entry | None:
         """What lies at a path of the baseline, through submodules whose commit can be read."""

@@ -263,16 +263,12 @@ class GradeJob:
             baseline=baseline.tree,
             workspace=tree,
             contents=contents,
+            scenario_files=_files_of(self._graded_by),
         )
 
     def _backend(self, task: Task) -> SandboxBackend:
         """The sandbox asked for: by the caller, else by the scenario, else by the settings."""
-        asked = self._request.sandbox
-        if asked is None:
-            asked = task.scenario.sandbox.backend
-            if asked == "auto":
-                asked = self._settings.sandbox
-        return _backend(asked)
+        return _backend(self._settings.sandbox_for(self._request.sandbox, task.scenario.sandbox.backend))
 
 
 @cache
@@ -282,6 +278,14 @@ def _backend(name: str) -> SandboxBackend:
     choose_backend = importlib.import_module("adjudge.sandbox.choose").choose_backend
     backend: SandboxBackend = choose_backend(name).backend
     return backend
+
+
+def _files_of(recipe: GradedBy) -> Path | None:
+    """Where the files that a recipe refers to lie."""
+    source = recipe.source
+    if isinstance(source, FrozenTask):
+        return source.files
+    return source.folder if source is not None else None
 
 
 def _changed_since(before: str, tree: WorkspaceTree) -> SubjectChanged | None:

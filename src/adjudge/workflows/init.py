@@ -31,16 +31,16 @@ def init(folder: Path, *, force: bool = False) -> Initialised:
     Raises:
         UsageError: There is a scenario already and `force` is not given, or the folder cannot be written.
     """
-    if folder.exists() and not folder.is_dir():
+    if os.path.exists(folder) and not os.path.isdir(folder):
         raise UsageError(f"{folder} is not a folder")
     scenario, schema = folder / SCENARIO_FILE, folder / SCHEMA_FILE
     if os.path.lexists(scenario) and not force:
         raise UsageError(f"{scenario} exists already", hint="--force writes over it")
-    tests = find_test_command(folder)
-    name = label(Path(os.path.realpath(folder)).name)
-    text = render_starter(name, tests, find_protected(folder))
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        tests = find_test_command(folder)
+        name = label(Path(os.path.realpath(folder)).name)
+        text = render_starter(name, tests, find_protected(folder))
         _replace(schema, json.dumps(scenario_schema(), indent=2, ensure_ascii=False) + "\n")
         _replace(scenario, text)
     except OSError as error:

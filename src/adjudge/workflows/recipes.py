@@ -130,7 +130,7 @@ def _from_baseline(inside: str, text: str, contents: TreeContents) -> GradedBy |
     parsed = parse_scenario(data, file=label, default_name=name[:100], folder=folder)
     scenario = parsed.or_raise()
     warnings = [str(problem) for problem in parsed.warnings]
-    if contents.read_new(inside, max_bytes=_MAX_BYTES + 1) != data:
+    if contents.read(inside, max_bytes=_MAX_BYTES + 1) != data:
         warnings.append(
             f"recipe: the attempt changed {render_path(inside)}; it is graded by the baseline's version"
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 from adjudge.capture.layers import DiskTree, LayerPool
 from adjudge.contracts import SandboxBackend
 from adjudge.engine.collectors import sandbox_spec
-from adjudge.errors import UsageError
+from adjudge.errors import SandboxError, SandboxUnavailable, UsageError
 from adjudge.records.sandbox import Ended, ExecRequest, ExecResult, Network, SandboxReport, WorkspaceTree
 from adjudge.records.task import Scenario
 from adjudge.tasks.seeds import Baseline, keep_baseline
@@ -26,8 +26,14 @@ def run_setup(
 
     Raises:
         UsageError: The command failed; the end of its output is in the message.
+        SandboxError: The sandbox failed, twice.
     """
-    return asyncio.run(_run_setup(scenario, source, backend, state_dir))
+    try:
+        return asyncio.run(_run_setup(scenario, source, backend, state_dir))
+    except SandboxUnavailable:
+        raise
+    except SandboxError:
+        return asyncio.run(_run_setup(scenario, source, backend, state_dir))
 
 
 async def _run_setup(

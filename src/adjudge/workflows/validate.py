@@ -33,7 +33,7 @@ def validate(paths: Sequence[Path]) -> list[Validation]:
 
 
 def _files(path: Path) -> Iterator[Path]:
-    if not path.is_dir():
+    if not os.path.isdir(path):
         yield path
         return
     found = False

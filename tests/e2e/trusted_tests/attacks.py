@@ -72,11 +72,9 @@ def forge(outcome):
     os.write(fd, json.dumps({"k": "collected", "ids": IDS}).encode() + b"\\n")
     for id_ in IDS:
         result = outcome(id_)
-        for when in ("setup", "call", "teardown"):
-            said = result if when == "call" else "passed"
-            report = {"k": "phase", "id": id_, "when": when, "outcome": said,
-                      "expected_failure": False, "sub": False, "duration_s": 0.01, "message": ""}
-            os.write(fd, json.dumps(report).encode() + b"\\n")
+        said = {"setup": "passed", "call": result, "teardown": "passed"}
+        phases = [[when, outcome_, False, False, 0.01, ""] for when, outcome_ in said.items()]
+        os.write(fd, json.dumps({"k": "test", "id": id_, "phases": phases}).encode() + b"\\n")
     os.write(fd, json.dumps({"k": "end", "exit": 0}).encode() + b"\\n")
 """
 
@@ -470,8 +468,8 @@ ATTACKS: dict[str, Attack] = {
             channel = sys.modules["__main__"].Channel
             real = channel.send
             def send(self, report):
-                if report.get("outcome") == "failed":
-                    report = {**report, "outcome": "passed", "message": ""}
+                for phase in report.get("phases", []):
+                    phase[1] = "passed"
                 real(self, report)
             channel.send = send
             """

@@ -82,6 +82,28 @@ class TestValidate:
         assert "a.yaml:1:46: scorers[0].weight: warning: has no effect" in capsys.readouterr().out
 
 
+LONG = "a" * 5000
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["validate", LONG], ["seed", LONG, "x"], ["seed", "s", LONG], ["init", LONG], ["validate", f"{LONG}/b"]],
+    ids=lambda arguments: arguments[0],
+)
+def test_a_path_that_no_disk_can_hold_is_an_error_and_no_traceback(
+    arguments: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("ADJUDGE_HOME", str(tmp_path / "state"))
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s").mkdir()
+    (tmp_path / "s" / "adjudge.yaml").write_text(f"{GOOD}workspace: {{source: empty}}\n")
+    assert main(arguments) == 2
+    shown = capsys.readouterr()
+    assert "Traceback" not in shown.err
+    assert "does not exist" in shown.out + shown.err or "File name too long" in shown.err
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["s"]
+
+
 class TestSchema:
     def test_it_is_json_and_a_schema(self, capsys: pytest.CaptureFixture[str]) -> None:
         assert main(["schema"]) == 0

@@ -206,9 +206,9 @@ def test_a_file_that_is_also_a_folder_is_refused(place: Place) -> None:
 
 def test_a_tar_bomb_is_stopped_while_it_goes_off(place: Place) -> None:
     bomb = gzip.compress(tar(member("zeros", bytes(300 << 20))), 9)
-    started = time.perf_counter()
+    started = time.process_time()
     assert place.refused(bomb) == "source.bin: grows to more than 250 times its size"
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
     assert (place.into / "zeros").stat().st_size < 130 << 20
 
 

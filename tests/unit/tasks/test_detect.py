@@ -15,6 +15,7 @@ from adjudge.tasks.detect import find_protected, find_test_command
         ({"requirements-dev.txt": "pytest\n"}, "python -m pytest -q"),
         ({"tests/test_a.py": "import pytest\n"}, "python -m pytest -q"),
         ({"tests/test_a.py": "import unittest\n"}, "python -m unittest discover -s tests"),
+        ({"tests/test_a.py": "def test_f():\n    assert f() == 1\n"}, "python -m pytest -q"),
         ({"package.json": '{"scripts": {"test": "jest"}}'}, "npm test"),
         ({"package.json": '{"scripts": {"test": "jest"}}', "pnpm-lock.yaml": ""}, "pnpm test"),
         ({"package.json": '{"scripts": {"test": "jest"}}', "yarn.lock": ""}, "yarn test"),
@@ -59,6 +60,6 @@ def test_nothing_is_made_up(tmp_path: Path, files: dict[str, str]) -> None:
 
 
 def test_what_decides_about_grading_is_protected(tmp_path: Path) -> None:
-    assert find_protected(tmp_path) == ("adjudge.yaml", ".github/*")
+    assert find_protected(tmp_path) == (".github/*",)
     (tmp_path / ".gitlab-ci.yml").write_text("")
-    assert find_protected(tmp_path) == ("adjudge.yaml", ".gitlab-ci.yml")
+    assert find_protected(tmp_path) == (".gitlab-ci.yml",)

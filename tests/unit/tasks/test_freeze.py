@@ -162,6 +162,17 @@ def test_a_scenario_inside_its_own_workspace_is_said(tmp_path: Path, state: Path
     assert made.notes == ("adjudge.yaml is also in the workspace: an agent can read how it is graded",)
 
 
+def test_a_folder_that_holds_the_state_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "adjudge.yaml").write_text(
+        "workspace: {source: directory, path: .}\nscorers: [{type: forbid_secrets}]\n"
+    )
+    for state in (tmp_path / ".state", tmp_path):
+        with pytest.raises(UsageError, match="where tasks are kept") as caught:
+            freeze(load_scenario(tmp_path), state)
+        assert caught.value.hint == "set ADJUDGE_HOME to a place outside it"
+    freeze(load_scenario(tmp_path), tmp_path.with_name(f"{tmp_path.name}-beside"))
+
+
 def test_a_failure_leaves_nothing(scenario: Path, state: Path) -> None:
     os.mkfifo(scenario / "project" / "fifo")
     with pytest.raises(UsageError, match="fifo"):
@@ -193,7 +204,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     info = packages / "stranger-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[adjudge.scorers]\nfiles = filing_scorer:Files\n")
+    (info / "entry_points.txt").write_text("[adjudge.scorers]\nfiling = filing_scorer:Files\n")
     (packages / "filing_scorer.py").write_text(
         "from adjudge.records.paths import ScenarioFile\n"
         "from adjudge.records.score import ScorerConfig\n"
@@ -215,7 +226,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class TestFiles:
     def recipe(self, scenario: Path, *paths: str) -> None:
         listed = ", ".join(paths)
-        (scenario / "adjudge.yaml").write_text(f"scorers: [{{type: files, expect: [{listed}]}}]\n")
+        (scenario / "adjudge.yaml").write_text(f"scorers: [{{type: filing, expect: [{listed}]}}]\n")
 
     def test_they_are_kept_and_part_of_the_digest(self, scenario: Path, state: Path) -> None:
         (scenario / "hidden" / "deep").mkdir(parents=True)

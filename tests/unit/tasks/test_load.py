@@ -60,10 +60,10 @@ def test_a_file_of_50_megabytes_is_refused_unread(tmp_path: Path) -> None:
     file = tmp_path / "adjudge.yaml"
     with file.open("wb") as stream:
         stream.truncate(50 << 20)
-    started = time.perf_counter()
+    started = time.process_time()
     with pytest.raises(ScenarioInvalid, match="the file has 50 MiB, and a scenario at most 1024 KiB"):
         load_scenario(file)
-    assert time.perf_counter() - started < 0.5
+    assert time.process_time() - started < 0.5
 
 
 def test_an_instruction_can_be_a_file_of_the_scenario(tmp_path: Path) -> None:

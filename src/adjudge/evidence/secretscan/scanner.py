@@ -1,4 +1,4 @@
-"""A scan of many lines from many places: candidates first, then the rules, in batches."""
+"""A scan of many texts from many places: candidates first, then the rules, in batches."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from types import ModuleType
 from typing import Generic, TypeVar
 
 from adjudge.errors import InfraError
-from adjudge.evidence.secretscan.candidates import may_hold_a_secret, pieces
+from adjudge.evidence.secretscan.candidates import candidate_lines
 from adjudge.evidence.secretscan.shapes import find_shapes
 
 __all__ = ["Hit", "Scanner", "scanner_name"]
@@ -39,7 +39,7 @@ class Hit(Generic[Place]):
 
 @dataclass(slots=True)
 class Scanner(Generic[Place]):
-    """Takes lines place by place and gives what was found in them, some things twice; `finish` ends it."""
+    """Takes texts place by place and gives what was found in them, some things twice; `finish` ends it."""
 
     failed: list[Place] = field(default_factory=list)
     """Places whose lines could not be scanned."""
@@ -47,21 +47,18 @@ class Scanner(Generic[Place]):
     _origins: list[tuple[Place, int]] = field(default_factory=list)
     _size: int = 0
 
-    def scan(self, place: Place, lines: Sequence[bytes], first: int = 1) -> Iterator[Hit[Place]]:
-        """Take consecutive lines, numbered from `first`; hits may be of places given earlier."""
-        for number, line in enumerate(lines, start=first):
-            for piece in pieces(line):
-                if not may_hold_a_secret(piece):
-                    continue
-                self._add(place, number, piece)
-                if self._size >= _BATCH_BYTES:
-                    # What spans lines may span batches: the last few are looked at again with what follows.
-                    kept = list(zip(self._lines, self._origins, strict=True))[-_CARRIED_LINES:]
-                    yield from self._flush()
-                    for carried, (_, at) in kept:
-                        self._add(place, at, carried.encode())
+    def scan(self, place: Place, data: bytes, first: int = 1) -> Iterator[Hit[Place]]:
+        """Take text whose first line has the number `first`; hits may be of places given earlier."""
+        for index, line in candidate_lines(data):
+            self._add(place, first + index, line)
+            if self._size >= _BATCH_BYTES:
+                # What spans lines may span batches: the last few are looked at again with what follows.
+                kept = list(zip(self._lines, self._origins, strict=True))[-_CARRIED_LINES:]
+                yield from self._flush()
+                for carried, (owner, at) in kept:
+                    self._add(owner, at, carried.encode())
         if self._lines:
-            self._add(place, first + len(lines), b"")
+            self._add(place, first, b"")
 
     def finish(self) -> Iterator[Hit[Place]]:
         """What was found in the lines still waiting."""

@@ -62,7 +62,8 @@ class Channel:
             else:
                 self._line(line)
         if len(self._rest) > _MAX_LINE:
-            self._bad(bytes(self._rest[:200]))
+            if not self._skipping:
+                self._bad(bytes(self._rest[:200]))
             self._rest.clear()
             self._skipping = True
 
@@ -104,11 +105,11 @@ class Channel:
     def _take(self, report: dict[str, Any]) -> bool:
         """Take one report in; whether it was one."""
         match report:
-            case {"k": "phase", "id": str(id_)}:
-                phase = _phase(report)
-                if phase is None or not _is_id(id_):
+            case {"k": "test", "id": str(id_), "phases": list(written)}:
+                phases = [_phase(phase) for phase in written]
+                if not _is_id(id_) or any(phase is None for phase in phases):
                     return False
-                self.phases.setdefault(id_, []).append(phase)
+                self.phases.setdefault(id_, []).extend(phase for phase in phases if phase is not None)
             case {"k": "collected", "ids": list(ids)}:
                 if not all(isinstance(id_, str) and _is_id(id_) for id_ in ids):
                     return False
@@ -138,16 +139,16 @@ def _clean(text: str) -> str:
     return text[:_MAX_MESSAGE].encode("utf-8", "replace").decode("utf-8")
 
 
-def _phase(report: dict[str, Any]) -> Phase | None:
-    match report:
-        case {
-            "when": "setup" | "call" | "teardown" as when,
-            "outcome": "passed" | "failed" | "skipped" | "rerun" as outcome,
-            "expected_failure": bool(expected_failure),
-            "sub": bool(sub),
-            "duration_s": int(duration) | float(duration),
-            "message": str(message),
-        }:
+def _phase(written: Any) -> Phase | None:
+    match written:
+        case [
+            "setup" | "call" | "teardown" as when,
+            "passed" | "failed" | "skipped" | "rerun" as outcome,
+            bool(expected_failure),
+            bool(sub),
+            int(duration) | float(duration),
+            str(message),
+        ]:
             seconds = float(duration) if math.isfinite(duration) and 0 <= duration < 1e9 else 0.0
             return Phase(when, outcome, expected_failure, sub, seconds, _clean(message))
         case _:

@@ -33,9 +33,9 @@ class Heard:
     """Which of the twins' versions."""
     channel: Channel
 
-    def false(self, definition: tuple[str, str]) -> bool:
-        """Whether a definition was false in it."""
-        return definition in self.twins.falsified[self.number]
+    def false(self, definition: tuple[str, str]) -> Falsification | None:
+        """What made a definition false in it; None where nothing did."""
+        return self.twins.false(definition, self.number)
 
     def results(self) -> dict[str, Ended]:
         """How each reported test ended, by its real id."""
@@ -122,9 +122,10 @@ class _Judge:
         plans: list[Falsification] = []
         for session, results in self.sessions:
             end = results.get(id_, _MISSING)
-            if definition is not None and session.false(definition):
+            plan = session.false(definition) if definition is not None else None
+            if plan is not None:
                 falsified.append(end)
-                plans.append(session.twins.files.plan(definition))
+                plans.append(plan)
             else:
                 written.append(end)
         first = _worst(written)

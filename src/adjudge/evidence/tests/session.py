@@ -39,7 +39,7 @@ class Order:
 
     command: TestCommand
     plugins: tuple[str, ...] | None
-    """None: say which there are, and load none."""
+    """None: whatever the environment has, and say what that is."""
     collect_only: bool = False
     quick: bool = False
     """Leave out what only people read; for sessions in which many tests fail on purpose."""
@@ -52,8 +52,7 @@ class Order:
         command = self.command
         if command.runner == "unittest":
             return list(command.args)
-        args = ["-c", command.config or "/dev/null", "--rootdir=.", "-o", "cache_dir=/tmp/.pytest_cache"]
-        args += ["--maxfail=0", "--color=no"]
+        args = ["-c", command.config or "/dev/null", "--rootdir=.", "--maxfail=0", "--color=no"]
         if self.collect_only:
             args += ["--collect-only", "-q"]
         if self.quick:

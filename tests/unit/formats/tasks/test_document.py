@@ -78,10 +78,11 @@ def test_control_characters_are_named_with_their_place(char: str) -> None:
 
 
 def test_a_file_that_is_too_large_is_not_parsed() -> None:
-    started = time.perf_counter()
-    said = refused(b"a: [" + b"x, " * (50 * 1024 * 1024 // 3) + b"]")
+    data = b"a: [" + b"x, " * (50 * 1024 * 1024 // 3) + b"]"
+    started = time.process_time()
+    said = refused(data)
     assert said == f"f:1:1: the file has more than {MAX_BYTES // 1024} KiB; it was not read"
-    assert time.perf_counter() - started < 1.0
+    assert time.process_time() - started < 1.0
 
 
 def test_the_billion_laughs_end_at_the_first_anchor() -> None:
@@ -103,9 +104,9 @@ def test_nesting_without_end_is_refused(opening: bytes) -> None:
 def test_a_full_megabyte_is_read_in_reasonable_time() -> None:
     line = b"  - {type: command, command: make}\n"
     data = b"scorers:\n" + line * ((MAX_BYTES - 10) // len(line))
-    started = time.perf_counter()
+    started = time.process_time()
     assert "holds more than 50000 values" in refused(data)
-    assert time.perf_counter() - started < 10
+    assert time.process_time() - started < 10
 
 
 def test_keys_that_are_anchored_tagged_or_aliased_are_refused() -> None:

@@ -92,17 +92,14 @@ class Reporter:
                 message = f"{crash.path}:{crash.lineno}: {crash.message}"
             else:
                 message = str(report.longrepr or "")
-        self._channel.send(
-            {
-                "k": "phase",
-                "id": report.nodeid,
-                "when": report.when,
-                "outcome": report.outcome,
-                "expected_failure": hasattr(report, "wasxfail"),
-                "sub": getattr(report, "context", None) is not None,
-                "duration_s": report.duration,
-                "message": launch.text(message),
-            }
+        self._channel.phase(
+            report.nodeid,
+            str(report.when),
+            report.outcome,
+            report.duration,
+            launch.text(message) if message else "",
+            expected_failure=hasattr(report, "wasxfail"),
+            sub=getattr(report, "context", None) is not None,
         )
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
@@ -121,11 +118,13 @@ def _plugins() -> list[str]:
 
 def run(order: dict[str, Any], channel: Channel) -> int:
     """Run pytest as ordered."""
-    if order["plugins"] is None:
-        channel.send({"k": "plugins", "names": _plugins()})
+    names = order["plugins"]
+    if names is None:
+        names = _plugins()
+        channel.send({"k": "plugins", "names": names})
     os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
     arguments: list[str] = []
-    for name in order["plugins"] or ():
+    for name in names:
         arguments += ["-p", name]
     arguments += order["args"]
     return int(pytest.main(arguments, plugins=[Reporter(channel, order)]))

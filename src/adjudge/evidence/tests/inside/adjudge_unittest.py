@@ -33,13 +33,7 @@ class Result(unittest.TestResult):
         self._since = 0.0
         self._told = False
 
-    def _phase(self, test: Any, when: str, outcome: str, message: object = "", **more: Any) -> None:
-        report = {"k": "phase", "id": test.id(), "when": when, "outcome": outcome, "sub": False}
-        report.update(expected_failure=False, message=launch.text(message), duration_s=0.0)
-        report.update(more)
-        self._channel.send(report)
-
-    def _call(self, test: Any, outcome: str, message: object = "", **more: Any) -> None:
+    def _call(self, test: Any, outcome: str, message: object = "", *, expected_failure: bool = False) -> None:
         if not hasattr(test, "_testMethodName"):
             # A module or class that could not be set up; unittest makes up a test for it.
             self._channel.send(
@@ -47,14 +41,16 @@ class Result(unittest.TestResult):
             )
             return
         self._told = True
-        self._phase(test, "call", outcome, message, duration_s=time.perf_counter() - self._since, **more)
+        seconds = time.perf_counter() - self._since
+        said = launch.text(message)
+        self._channel.phase(test.id(), "call", outcome, seconds, said, expected_failure=expected_failure)
 
     def startTest(self, test: Any) -> None:
         """A test begins."""
         super().startTest(test)
         self._told = False
         self._since = time.perf_counter()
-        self._phase(test, "setup", "passed")
+        self._channel.phase(test.id(), "setup", "passed")
         self._limit = launch.limited(self._limit_s)
         self._limit.__enter__()
 
@@ -66,7 +62,7 @@ class Result(unittest.TestResult):
         if not self._told:
             # Only its subtests failed; unittest then says nothing of the test itself.
             self._call(test, "failed", "a subtest failed")
-        self._phase(test, "teardown", "passed")
+        self._channel.phase(test.id(), "teardown", "passed")
 
     def addSuccess(self, test: Any) -> None:
         """It passed."""
@@ -102,7 +98,7 @@ class Result(unittest.TestResult):
         """A part of a test ended; only failures matter."""
         super().addSubTest(test, subtest, err)
         if err is not None:
-            self._phase(test, "call", "failed", _message(err), sub=True)
+            self._channel.phase(test.id(), "call", "failed", 0.0, launch.text(_message(err)), sub=True)
 
 
 def _message(err: Any) -> str:

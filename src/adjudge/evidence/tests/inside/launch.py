@@ -41,6 +41,7 @@ class Channel:
         os.dup2(1, 2)
         self._owner = os.getpid()
         self._lock = threading.Lock()
+        self._phases: dict[str, list[Any]] = {}
 
     def send(self, report: dict[str, Any]) -> None:
         """Send one report."""
@@ -51,6 +52,22 @@ class Channel:
         with self._lock:
             while line:
                 line = line[os.write(self._descriptor, line) :]
+
+    def phase(
+        self,
+        id_: str,
+        when: str,
+        outcome: str,
+        duration_s: float = 0.0,
+        message: str = "",
+        expected_failure: bool = False,
+        sub: bool = False,
+    ) -> None:
+        """Note one phase of a test, or of a part of it; they are sent with the last one."""
+        phases = self._phases.setdefault(id_, [])
+        phases.append([when, outcome, expected_failure, sub, duration_s, message])
+        if when == "teardown":
+            self.send({"k": "test", "id": id_, "phases": self._phases.pop(id_)})
 
     def send_ids(self, ids: list[str]) -> None:
         """Say which tests were found."""

@@ -1,0 +1,118 @@
+"""Outlines of source files, parsed in a child process with a time limit for each file.
+
+Recovering from syntax errors can take a parser for ever, and it is C code reading what a stranger wrote. A
+file whose parsing takes too long or ends the child has no outline; the next file gets a new child.
+"""
+
+from __future__ import annotations
+
+import os
+import selectors
+import subprocess
+import sys
+import time
+from types import TracebackType
+from typing import Self
+
+from adjudge.errors import InfraError
+from adjudge.records.source import SourceOutline
+from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
+
+__all__ = ["OutlineUnavailable", "Outliner"]
+
+_FILE_WITHIN_S = 20.0
+"""An honest file of the largest size takes about a second on a busy machine."""
+_MAX_REPLY_BYTES = 64 * 1024 * 1024
+
+
+class OutlineUnavailable(Exception):
+    """A file has no outline; the message says why."""
+
+
+class Outliner:
+    """A context manager that keeps one child for many files."""
+
+    def __init__(self, *, file_within_s: float = _FILE_WITHIN_S) -> None:
+        self._file_within_s = file_within_s
+        self._child: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._end()
+
+    def outline(self, path: str, source: bytes) -> SourceOutline | None:
+        """The outline of a file; None when it is of no language that is looked into.
+
+        Raises:
+            OutlineUnavailable: It is too large, or takes too long to parse.
+            InfraError: There is no process to parse it in.
+        """
+        if grammar_of(path) is None:
+            return None
+        if len(source) > MAX_SOURCE_BYTES:
+            raise OutlineUnavailable(f"larger than {MAX_SOURCE_BYTES // 1024:,} KiB")
+        suffix = path[path.rindex(".") :]
+        reply = self._exchange(f"{suffix} {len(source)}\n".encode("ascii") + source)
+        return None if reply == b"null\n" else SourceOutline.model_validate_json(reply)
+
+    def _exchange(self, question: bytes) -> bytes:
+        child = self._child = self._child or self._start()
+        assert child.stdin is not None
+        assert child.stdout is not None
+        deadline = time.monotonic() + self._file_within_s
+        pending = memoryview(question)
+        answer = bytearray()
+        with selectors.DefaultSelector() as selector:
+            selector.register(child.stdin, selectors.EVENT_WRITE)
+            selector.register(child.stdout, selectors.EVENT_READ)
+            while not answer.endswith(b"\n"):
+                ready = selector.select(max(0.0, deadline - time.monotonic()))
+                if not ready or len(answer) > _MAX_REPLY_BYTES:
+                    self._end()
+                    raise OutlineUnavailable(f"takes more than {self._file_within_s:g} s to parse")
+                for key, _ in ready:
+                    if key.fileobj is child.stdout:
+                        data = os.read(key.fd, 65536)
+                        if not data:
+                            self._end()
+                            raise OutlineUnavailable("ended the parser")
+                        answer += data
+                        continue
+                    try:
+                        pending = pending[os.write(key.fd, pending[:65536]) :]
+                    except BrokenPipeError:
+                        pending = pending[:0]
+                    if not pending:
+                        selector.unregister(child.stdin)
+        return bytes(answer)
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        try:
+            child = subprocess.Popen(
+                [sys.executable, "-P", "-m", "adjudge.evidence.outline_worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise InfraError(f"no process to parse source files in: {error.strerror}") from error
+        for stream in (child.stdin, child.stdout):
+            assert stream is not None
+            os.set_blocking(stream.fileno(), False)
+        return child
+
+    def _end(self) -> None:
+        child, self._child = self._child, None
+        if child is None:
+            return
+        child.kill()
+        child.wait()
+        for stream in (child.stdin, child.stdout):
+            if stream is not None:
+                stream.close()

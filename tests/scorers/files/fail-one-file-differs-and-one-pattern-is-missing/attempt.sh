@@ -1,0 +1,1 @@
+echo 1.2.0 > VERSION; echo '# retry' > app.py

@@ -1,0 +1,17 @@
+cat > stack.py <<'EOF'
+class Stack:
+    def __init__(self):
+        self.items = []
+
+    def push(self, item):
+        self.items.append(item)
+
+    def pop(self):
+        return self.items.pop()
+
+
+def reverse(items):
+    """The items, last first."""
+    return items[::-1]
+EOF
+sed -i 's/self.items.append(item)/sum(range(10))/' stack.py

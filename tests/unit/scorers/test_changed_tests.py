@@ -1,0 +1,92 @@
+"""Counting markers over changed test files: what nets out, what is a test file, what cannot be read."""
+
+from __future__ import annotations
+
+import pytest
+
+from adjudge.records.score import ScorerOutcome, Verdict
+from adjudge.scorers.integrity.assertions_not_weakened import AssertionsNotWeakened
+from adjudge.scorers.integrity.no_new_skips import NoNewSkips
+from adjudge.testing.attempts import Attempt, Executable, Symlink, Thing
+
+pytestmark = pytest.mark.anyone
+
+SKIP = "@pytest.mark.skip\n"
+TEST = "def test_a():\n    assert 1\n"
+
+
+def skips(before: dict[str, Thing], after: dict[str, Thing], **config: object) -> ScorerOutcome:
+    return Attempt(before, after).score(NoNewSkips, config)
+
+
+def assertions(before: dict[str, Thing], after: dict[str, Thing], **config: object) -> ScorerOutcome:
+    return Attempt(before, after).score(AssertionsNotWeakened, config)
+
+
+def test_a_skip_taken_out_makes_up_for_one_put_in() -> None:
+    before: dict[str, Thing] = {"test_a.py": SKIP + TEST, "test_b.py": TEST}
+    after: dict[str, Thing] = {"test_a.py": TEST, "test_b.py": SKIP + TEST}
+    assert skips(before, after).verdict is Verdict.PASS
+
+
+def test_only_the_markers_that_came_are_shown() -> None:
+    before: dict[str, Thing] = {"test_a.py": SKIP + TEST}
+    after: dict[str, Thing] = {"test_a.py": "\n" + SKIP + TEST + "@pytest.mark.xfail\n" + TEST}
+    outcome = skips(before, after)
+    assert [(finding.path, finding.line) for finding in outcome.findings] == [("test_a.py", 5)]
+    assert outcome.details == {"test_files_changed": 1, "skips_added": 1, "skips_removed": 0}
+
+
+def test_other_files_are_no_test_files() -> None:
+    assert skips({}, {"src/a.py": SKIP}).verdict is Verdict.NA
+    assert assertions({"src/a.py": TEST}, {}).verdict is Verdict.NA
+
+
+def test_languages_nobody_knows_are_not_looked_into() -> None:
+    assert skips({}, {"tests/a.php": "skip();"}, test_globset=["tests/**"]).verdict is Verdict.NA
+
+
+def test_packages_of_others_are_left_out_unless_asked_for() -> None:
+    after: dict[str, Thing] = {"node_modules/x/a.test.js": "it.skip('x', () => {});\n"}
+    assert skips({}, after).verdict is Verdict.NA
+    assert skips({}, after, test_globset=["node_modules/**"]).verdict is Verdict.FAIL
+
+
+def test_litter_is_seen() -> None:
+    attempt = Attempt({}, {"tests/test_a.py": SKIP}, litter=("tests/*",))
+    assert attempt.score(NoNewSkips).verdict is Verdict.FAIL
+
+
+def test_own_globs_replace_the_usual_ones() -> None:
+    after: dict[str, Thing] = {"tests/test_a.py": SKIP, "checks/a.py": TEST}
+    assert skips({}, after, test_globset=["checks/*"]).verdict is Verdict.PASS
+
+
+def test_a_file_without_lines_is_not_waved_through() -> None:
+    outcome = assertions({"test_a.py": TEST}, {"test_a.py": TEST.encode() + b"\0"})
+    assert outcome.verdict is Verdict.FAIL
+    assert [finding.rule for finding in outcome.findings] == ["test-without-lines"]
+
+
+def test_a_symlink_for_a_test_file_takes_its_assertions() -> None:
+    outcome = assertions({"test_a.py": TEST}, {"test_a.py": Symlink("easy.py")})
+    assert [(finding.rule, finding.line) for finding in outcome.findings] == [("assertion-removed", 2)]
+
+
+def test_moving_a_test_between_files_loses_nothing() -> None:
+    more = "def test_b():\n    assert 2\n"
+    before: dict[str, Thing] = {"test_a.py": TEST + more, "test_b.py": "x = 1\n"}
+    after: dict[str, Thing] = {"test_a.py": TEST, "test_b.py": "x = 1\n" + more}
+    assert assertions(before, after).verdict is Verdict.PASS
+
+
+def test_the_net_loss_is_counted_over_all_files() -> None:
+    before: dict[str, Thing] = {"test_a.py": TEST * 3, "test_b.py": "x = 1\n"}
+    after: dict[str, Thing] = {"test_a.py": "x = 1\n", "test_b.py": "assert 5\n"}
+    outcome = assertions(before, after)
+    assert outcome.reason == "2 assertions fewer than before"
+    assert len(outcome.findings) == 3
+
+
+def test_a_mode_change_is_a_change_without_lines_to_count() -> None:
+    assert assertions({"test_a.py": TEST}, {"test_a.py": Executable(TEST)}).verdict is Verdict.PASS
