@@ -34,6 +34,7 @@ from adjudge.settings import Settings, load_settings
 from adjudge.tasks.freeze import FrozenTask, freeze
 from adjudge.tasks.seeds import Seed, find_seed
 from adjudge.tasks.trees import remove_tree
+from adjudge.workflows.baselines import baseline_of
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.document import Graded, evaluate
 from adjudge.workflows.recipes import GradedBy, find_recipe
@@ -198,15 +199,8 @@ class GradeJob:
         return self._captured(baseline, tree, contents)
 
     def _baseline_of(self, workspace: Path, seed: Seed | None) -> Baseline:
-        if self._request.baseline is not None:
-            return resolve_baseline(workspace, os.fspath(self._request.baseline))
-        if seed is None:
-            return resolve_baseline(workspace, None)
-        return task_baseline(
-            WorkspaceTree(layers=(seed.baseline,)),
-            description=f"recorded when the workspace was seeded ({_short(seed.record.baseline_digest)})",
-            digest=seed.record.baseline_digest,
-        )
+        given = self._request.baseline
+        return baseline_of(workspace, None if given is None else os.fspath(given), seed)
 
     def _patched(self) -> Subject:
         """What is graded when a patch is given: the baseline in a scratch folder, the patch applied."""
