@@ -276,4 +276,5 @@ def test_many_files_keep_their_places() -> None:
 
 
 def test_what_scanned_is_on_record() -> None:
-    assert scan(Attempt({}, {"a": "x\n"})).scanner == scanner_name()
+    assert scan(Attempt({}, {"a": f"{KEY}\n"})).scanner == scanner_name()
+    assert scan(Attempt({}, {"a": "x\n"})).scanner == "no line needed a closer look"
