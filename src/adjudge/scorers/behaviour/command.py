@@ -1,4 +1,4 @@
-"""`command`: a shell command exits with 0."""
+"""`command`: a shell command exits as expected."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints
+from pydantic import AfterValidator, AliasChoices, Field, JsonValue, StringConstraints
 
 from adjudge.contracts import Evidence
 from adjudge.records.base import BlobRef
@@ -24,7 +24,7 @@ def _without_nul(command: str) -> str:
 
 
 class Command:
-    """A shell command, run in the final workspace, exits with 0.
+    """A shell command, run in the final workspace, exits as expected: with 0, unless another code is named.
 
     Measures:
         Behaviour. `/bin/sh` runs the command in a sandbox over a private copy of the final workspace,
@@ -52,15 +52,19 @@ class Command:
     """
 
     name: ClassVar[str] = "command"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     required_by_default: ClassVar[bool] = True
     advisory_only: ClassVar[bool] = False
 
     class Config(ScorerConfig):
         """Fields of `command`."""
 
-        command: Annotated[str, StringConstraints(pattern=r"\S"), AfterValidator(_without_nul)]
-        """What `/bin/sh -c` runs, in the root of the workspace."""
+        command: Annotated[str, StringConstraints(pattern=r"\S"), AfterValidator(_without_nul)] = Field(
+            validation_alias=AliasChoices("command", "cmd")
+        )
+        """What `/bin/sh -c` runs, in the root of the workspace. `cmd` is another name of it."""
+        expect_exit: int = Field(default=0, ge=0, le=255, strict=True)
+        """The exit code that passes."""
         timeout_s: float = Field(default=900.0, ge=1, le=3600, strict=True)
         """Seconds until the command and all it started are ended, from 1 to 3600."""
 
@@ -69,12 +73,12 @@ class Command:
         return (CommandRun(command=config.command, timeout_s=config.timeout_s),)
 
     def score(self, config: Config, evidence: Evidence) -> ScorerOutcome:
-        """PASS when the command ended by itself with exit code 0."""
+        """PASS when the command ended by itself with the exit code that is expected."""
         result = evidence[CommandRun(command=config.command, timeout_s=config.timeout_s)].result
-        reason = _how_it_ended(result, config.timeout_s)
+        reason = _how_it_ended(result, config)
         output = _tails(result)
         details = _details(result)
-        if result.ok:
+        if result.ended is Ended.EXITED and result.exit_code == config.expect_exit:
             return ScorerOutcome.passed(reason, output_tail=output, details=details)
         if result.ended is Ended.CANCELLED:
             return ScorerOutcome(verdict=Verdict.ERROR, reason=reason, output_tail=output, details=details)
@@ -108,14 +112,18 @@ _LIMITS = {
 }
 
 
-def _how_it_ended(result: ExecResult, timeout_s: float) -> str:
+def _how_it_ended(result: ExecResult, config: Command.Config) -> str:
     if result.ended is Ended.EXITED:
-        return (
-            "exit 0" if result.ok else f"exit {result.exit_code}, expected 0{_exit_meaning(result.exit_code)}"
-        )
+        if result.exit_code == config.expect_exit:
+            return f"exit {result.exit_code}"
+        return f"exit {result.exit_code}, expected {config.expect_exit}{_exit_meaning(result.exit_code)}"
     if result.ended is Ended.SIGNALLED:
         return f"ended by signal {result.signal}{_signal_name(result.signal)}"
-    what = f"timed out after {timeout_s:g} s" if result.ended is Ended.TIMED_OUT else _LIMITS[result.ended]
+    what = (
+        f"timed out after {config.timeout_s:g} s"
+        if result.ended is Ended.TIMED_OUT
+        else _LIMITS[result.ended]
+    )
     return f"{what}: {result.reason}" if result.reason else what
 
 
