@@ -112,6 +112,7 @@ def test_built_in_classes_satisfy_the_contract_for_type_checkers() -> None:
     # The annotation is the test: mypy refuses the assignment when a class does not fit.
     fitting: list[Scorer[Any]] = [
         Command(), AllowedPaths(), ForbidPaths(), MaxFilesChanged(), ForbidSecrets(), FileExists(), Files(),
-        Implemented(), TestsUnmodified(), BaselineUnmodified(), NoNewSkips(), AssertionsNotWeakened(), LlmJudge(),
+        Implemented(), TestsUnmodified(), BaselineUnmodified(), NoNewSkips(), AssertionsNotWeakened(),
+        LlmJudge(),
     ]  # fmt: skip
-    assert [scorer.name for scorer in fitting] == list(REQUIRED)
+    assert {scorer.name for scorer in fitting} <= set(catalog.BUILTINS["scorers"])
