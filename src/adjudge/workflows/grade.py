@@ -34,7 +34,7 @@ from adjudge.settings import Settings, load_settings
 from adjudge.tasks.freeze import FrozenTask, freeze
 from adjudge.tasks.seeds import Seed, find_seed
 from adjudge.tasks.trees import remove_tree
-from adjudge.workflows.baselines import baseline_of
+from adjudge.workflows.baseline_of import baseline_of
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.document import Graded, evaluate
 from adjudge.workflows.recipes import GradedBy, find_recipe
