@@ -36,6 +36,8 @@ from adjudge.records.change import (
 from adjudge.records.evidence import (
     AnyRequest,
     ChangedLine,
+    CleanTree,
+    CleanTreeChanges,
     CommandOutcome,
     CommandRun,
     ComparedFiles,
@@ -190,6 +192,8 @@ class Attempt:
             return self._search(request)
         if isinstance(request, FileComparison):
             return ComparedFiles(files=())
+        if isinstance(request, CleanTree):
+            return CleanTreeChanges(left_out=())
         assert isinstance(request, SecretScan)
         return SecretFindings(findings=(), scanned_bytes=0)
 

@@ -251,6 +251,11 @@ class GradeJob:
             # Ours, so it is tried once more.
             change_set = capture_changes(baseline, tree, blobs=self._blobs())
         self._change_set = change_set
+        make_baseline = None
+        if baseline.tree is None:
+            # Loaded here: only scorers that start from the baseline need it written out.
+            make_baseline = importlib.import_module("adjudge.workflows.baselines").BaselineOnDisk(baseline)
+            self._stack.callback(make_baseline.remove)
         return Subject(
             task=self._graded_by.task,
             change_set=change_set,
@@ -258,6 +263,7 @@ class GradeJob:
             workspace=tree,
             contents=contents,
             scenario_files=_files_of(self._graded_by),
+            make_baseline=make_baseline,
         )
 
     def _backend(self, task: Task) -> SandboxBackend:

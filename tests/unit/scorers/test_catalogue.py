@@ -40,7 +40,15 @@ REQUIRED = {
 }
 
 FIELDS: dict[str, dict[str, Any]] = {
-    "command": {"command": ..., "expect_exit": 0, "timeout_s": 900},
+    "command": {
+        "isolation": "snapshot",
+        "inject": (),
+        "allow": (),
+        "protect": (),
+        "command": ...,
+        "expect_exit": 0,
+        "timeout_s": 900,
+    },
     "allowed_paths": {"patterns": ...},
     "forbid_paths": {"patterns": ...},
     "max_files_changed": {"limit": ...},
