@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from tests.e2e.grade.conftest import Project
 
-
 pytestmark = pytest.mark.bwrap
 
 
