@@ -128,7 +128,7 @@ class BubblewrapSandbox(StartedSandbox):
 
     def _release(self) -> None:
         if self._parts.lease is not None:
-            self._parts.lease.release()
+            self._parts.lease.release(clean=not self._unattended)
 
 
 def _ended_by_itself(report: Report, stdout: BlobRef, stderr: BlobRef, usage: Usage) -> ExecResult:
