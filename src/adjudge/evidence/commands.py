@@ -45,7 +45,7 @@ class CommandCollector:
         limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
         try:
             async with graded_tree(request.tree, subject) as graded:
-                tree, mounts = await laid_over(graded.tree, graded, "hidden")
+                tree, mounts = await laid_over(graded.tree, graded.place / "hidden", graded.hidden)
                 spec = self._base.model_copy(
                     update={"workspace": tree, "limits": limits, "mounts": (*self._base.mounts, *mounts)}
                 )

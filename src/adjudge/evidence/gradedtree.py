@@ -14,7 +14,7 @@ import stat
 import tempfile
 from collections.abc import AsyncIterator, Collection
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from adjudge.contracts import Subject
@@ -43,7 +43,6 @@ class Graded:
     hidden: HiddenFiles
     place: Path
     """A folder of our own for further layers."""
-    mounts: tuple[Mount, ...] = field(default=())
 
 
 @asynccontextmanager
@@ -82,33 +81,31 @@ def _make(request: GradedTree, subject: Subject, place: Path) -> Graded:
 
 
 async def laid_over(
-    tree: WorkspaceTree, graded: Graded, name: str, *, without: Collection[str] = ()
+    tree: WorkspaceTree, layer: Path, hidden: HiddenFiles, *, without: Collection[str] = ()
 ) -> tuple[WorkspaceTree, tuple[Mount, ...]]:
-    """A tree with the hidden files on top, and the mounts that keep them as they are.
+    """A tree with hidden files on top, and the mounts that keep them as they are.
 
     Args:
         tree: What they are laid over.
-        graded: Where the hidden files are, and place for the layer.
-        name: A name for the layer that no other has.
-        without: Paths that are to be gone from the tree.
+        layer: Where the layer is to be written; nothing is there yet.
+        hidden: The files, and what goes with them.
+        without: Further paths that are to be gone from the tree.
     """
-    hidden = graded.hidden
     if not hidden and not without:
         return tree, ()
 
-    def write() -> Path:
-        layer = _Layer(graded.place / name)
+    def write() -> None:
+        made = _Layer(layer)
         for path, data in hidden.files.items():
-            layer.write(path, data, executable=path in hidden.executable, read_only=True)
+            made.write(path, data, executable=path in hidden.executable, read_only=True)
         for path in (*hidden.removed, *without):
-            layer.remove(path)
-        return layer.root
+            made.remove(path)
 
-    root = await asyncio.to_thread(write)
+    await asyncio.to_thread(write)
     mounts: tuple[Mount, ...] = ()
     if len(hidden.files) <= _MAX_MOUNTS:
-        mounts = tuple(Mount(source=root / path, target=_WORKSPACE / path) for path in sorted(hidden.files))
-    return _stacked(tree, root), mounts
+        mounts = tuple(Mount(source=layer / path, target=_WORKSPACE / path) for path in sorted(hidden.files))
+    return _stacked(tree, layer), mounts
 
 
 def _stacked(tree: WorkspaceTree, layer: Path) -> WorkspaceTree:

@@ -81,6 +81,9 @@ class EvidenceRequest(Record):
         """Identity of the request: its kind and every field."""
         return digest_json([self.kind, self.model_dump(mode="json")])
 
+    def __hash__(self) -> int:
+        return hash(self.digest)
+
 
 class ChangedLine(Record):
     """One added or removed line of a text file."""
@@ -298,12 +301,16 @@ class TestRun(EvidenceRequest):
     the ids name, or all that look like test files. Hidden files come on top."""
     expected: tuple[str, ...] | None = None
     """Ids that have to be accounted for. None: every test that the command finds in the baseline with the
-    hidden files laid over it, or that its files define where they cannot be loaded there."""
+    hidden files laid over it, or that a file defines which cannot be loaded there; where `plugins` are given,
+    so that nothing is collected, every test that the files define."""
     select: tuple[str, ...] = ()
     """Without `expected`: only tests with these ids, or below them."""
     plugins: tuple[str, ...] | None = ()
-    """pytest plugins to load, by entry-point name; none loads itself. None: those the baseline's environment
-    has."""
+    """pytest plugins to load, by entry-point name; none loads itself. None: those that are found in the
+    environment when the tests of the baseline are collected."""
+    scope: Literal["command", "hidden", "ids"] = "command"
+    """Which files the runner is given: none but those in the command, the hidden test files (where there are
+    any), or those that the expected ids name and that exist."""
     find_config: bool = False
     """Whether to use the pytest configuration that the hidden files or the baseline have, where the command
     names none."""

@@ -58,8 +58,9 @@ class Reconciled:
 def reconcile(expected: Sequence[str], files: TestFiles, heard: Sequence[Heard]) -> Reconciled:
     """Conclude.
 
-    An expected id without parameters stands for every parametrisation of that test that is reported; all of
-    them have to pass.
+    An expected id without parameters stands for every parametrisation of that test that is reported, and one
+    that was cut off inside them, as ids of public data sets are, for every reported id that starts with it;
+    all of them have to pass.
     """
     judge = _Judge(files, [(session, session.results()) for session in heard])
     reported = {id_: None for _, results in judge.sessions for id_ in results}
@@ -72,6 +73,9 @@ def reconcile(expected: Sequence[str], files: TestFiles, heard: Sequence[Heard])
         members = [canonical]
         if "[" not in canonical:
             members = by_base.get(canonical) or members
+        elif not canonical.endswith("]"):
+            same = by_base.get(canonical.partition("[")[0], ())
+            members = [other for other in same if other.startswith(canonical)] or members
         claimed.update(members)
         judge.conclude(id_, members)
     return Reconciled(
