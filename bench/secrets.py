@@ -14,7 +14,7 @@ import time
 from collections.abc import Iterable
 from pathlib import Path
 
-from adjudge.evidence.secretscan.candidates import may_hold_a_secret
+from adjudge.evidence.secretscan.candidates import candidate_lines
 from adjudge.evidence.secretscan.scanner import Scanner, scanner_name
 from adjudge.testing.credentials import credentials, ordinary_lines
 
@@ -25,7 +25,7 @@ SEEDS = range(10)
 
 def scan(texts: Iterable[tuple[str, bytes]]) -> set[str]:
     scanner: Scanner[str] = Scanner()
-    found = {hit.place for name, text in texts for hit in scanner.scan(name, text.split(b"\n"))}
+    found = {hit.place for name, text in texts for hit in scanner.scan(name, text)}
     return found | {hit.place for hit in scanner.finish()}
 
 
@@ -33,8 +33,7 @@ def timed(name: str, text: bytes) -> None:
     began, cpu = time.perf_counter(), time.process_time()
     scan([(name, text)])
     wall, cpu = time.perf_counter() - began, time.process_time() - cpu
-    lines = text.split(b"\n")
-    kept = sum(len(line) + 1 for line in lines if may_hold_a_secret(line)) / len(text)
+    kept = sum(len(line) + 1 for _, line in candidate_lines(text)) / len(text)
     size = len(text) / 1e6
     print(f"{name:24} {size:5.1f} MB  {size / wall:6.1f} MB/s, {size / cpu:6.1f} MB/s of processor time, "
           f"{kept:6.2%} looked at closely")  # fmt: skip

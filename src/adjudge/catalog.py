@@ -26,6 +26,9 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
     },
     "scorers": {
         "command": "adjudge.scorers.behaviour.command:Command",
+        "tests": "adjudge.scorers.behaviour.tests:Tests",
+        "pytest": "adjudge.scorers.behaviour.pytest_suite:Pytest",
+        "swebench": "adjudge.scorers.behaviour.swebench:SweBench",
         "allowed_paths": "adjudge.scorers.change.allowed_paths:AllowedPaths",
         "forbid_paths": "adjudge.scorers.change.forbid_paths:ForbidPaths",
         "max_files_changed": "adjudge.scorers.change.max_files_changed:MaxFilesChanged",

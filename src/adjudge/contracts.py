@@ -230,7 +230,7 @@ class Subject(NamedTuple):
     task: Task
     change_set: ChangeSet
     baseline: WorkspaceTree | None
-    """The baseline as a directory, where there is one on disk."""
+    """The baseline as a directory, where there is one on disk; otherwise `make_baseline` makes one."""
     workspace: WorkspaceTree
     """The final workspace. Nobody writes to it; sandboxes start from snapshots of it."""
     contents: Contents
@@ -238,6 +238,9 @@ class Subject(NamedTuple):
     scenario_files: Path | None = None
     """Where the files that the recipe refers to lie, each at its own path; None when there is no such place.
     They are what the task was made of as long as they have the digests in `task.files`."""
+    make_baseline: Callable[[], WorkspaceTree] | None = None
+    """Writes the baseline out as a directory that lasts as long as the grading, once however often it is
+    called, and from any thread. Only needed where `baseline` is None."""
 
 
 class Collector(Protocol):

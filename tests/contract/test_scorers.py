@@ -23,7 +23,10 @@ CONFIGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "implemented": ({}, {"files": ["tests/test_a.py", "a.py", "nothing.py"]}),
     "no_new_skips": ({}, {"test_globset": ["*"]}),
     "assertions_not_weakened": ({}, {"test_globset": ["*"]}),
-    "command": ({"command": "true", "timeout_s": 1},),
+    "command": ({"command": "true", "timeout_s": 1}, {"cmd": "make test", "isolation": "clean"}),
+    "pytest": ({"proof": "single", "pass_threshold": 0.5}, {"cmd": "pytest -q a.py::test_b"}),
+    "tests": ({"cmd": "make test", "trust_console": True, "isolation": "snapshot"}, {"cmd": "pytest -q"}),
+    "swebench": ({"fail_to_pass": ["a.py::test_b[x"], "pass_to_pass": ["test_c (a.B)"], "proof": "single"},),
 }
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.evidence.secretscan.scanner import Scanner
+from adjudge.evidence.secretscan.scanner import Hit, Scanner
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -17,10 +17,10 @@ def test_no_tracked_file_holds_anything_secret_like() -> None:
     if listed.returncode != 0:
         pytest.skip(f"git cannot list the files here: {listed.stderr.decode().strip().splitlines()[0]}")
     scanner: Scanner[str] = Scanner()
-    found = []
+    found: list[Hit[str]] = []
     for name in listed.stdout.decode().split("\0"):
         path = ROOT / name
         if name and path.is_file() and not path.is_symlink():
-            found += scanner.scan(name, path.read_bytes().split(b"\n"))
+            found += scanner.scan(name, path.read_bytes())
     found += scanner.finish()
     assert [(hit.place, hit.number, hit.rule) for hit in found] == []

@@ -16,12 +16,13 @@ from adjudge import catalog
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
+RUNS_CODE = ("command", "tests", "pytest", "swebench")
 PRELUDE = 'secret() { printf "%s\\n" "$1" >> "$SECRETS"; }\n'
 """How a script tells which string must not be seen again."""
 
 
 def _case(folder: Path) -> Any:
-    marks = [pytest.mark.bwrap] if folder.parent.name == "command" else []
+    marks = [pytest.mark.bwrap] if folder.parent.name in RUNS_CODE else []
     return pytest.param(folder, id=f"{folder.parent.name}/{folder.name}", marks=marks)
 
 
@@ -47,10 +48,14 @@ def test_case(folder: Path, tmp_path: Path) -> None:
 
     row = next(row for row in evaluation.scorers if row.type == folder.parent.name)
     expected = json.loads((folder / "expected.json").read_text())
+    assert expected.keys() <= {"verdict", "score", "findings", "reason", "output_tail", "details"}
     written = json.loads(row.model_dump_json())
     found = [[finding["rule"], finding["path"], finding["line"]] for finding in written["findings"]]
     assert {**expected, "verdict": row.verdict, "score": row.score, "findings": found} == expected, row.reason
-    assert written["reason"] == expected.get("reason", written["reason"])
+    for key in ("reason", "output_tail"):
+        assert written[key] == expected.get(key, written[key])
+    details = expected.get("details", {})
+    assert {key: written["details"].get(key) for key in details} == details
     document = evaluation.to_json()
     for secret in secrets.read_text().splitlines():
         assert secret not in document

@@ -15,7 +15,7 @@ from adjudge.capture.entries import Content, Entry, EntryType, is_content
 from adjudge.capture.linediff import Budget
 from adjudge.capture.patchtext import Drawn, Half, draw, draw_header, quote
 from adjudge.contracts import BlobStore, BlobWriter
-from adjudge.formats.blobs import BlobDescriber
+from adjudge.formats.blobs import UnstoredBlob
 from adjudge.records.base import BlobRef
 from adjudge.records.change import Hunk
 
@@ -56,7 +56,7 @@ class DiffWriter:
     """Draws changes one after another."""
 
     def __init__(self, blobs: BlobStore | None, limits: DiffLimits) -> None:
-        self._writer: BlobWriter = _Unstored() if blobs is None else blobs.writer()
+        self._writer: BlobWriter = UnstoredBlob() if blobs is None else blobs.writer()
         self._limits = limits
         self._budget = Budget()
         self._written = 0
@@ -150,22 +150,6 @@ class DiffWriter:
     def _write(self, text: bytes) -> None:
         self._writer.write(text)
         self._written += len(text)
-
-
-class _Unstored:
-    """A blob that nobody keeps: only its digest and its ends."""
-
-    def __init__(self) -> None:
-        self._describer = BlobDescriber()
-
-    def write(self, data: bytes) -> None:
-        self._describer.update(data)
-
-    def commit(self, *, size_bytes: int | None = None) -> BlobRef:
-        return self._describer.describe(size_bytes=size_bytes, stored=False)
-
-    def abort(self) -> None:
-        """Nothing to remove."""
 
 
 def _has_text(entry: Entry) -> bool:

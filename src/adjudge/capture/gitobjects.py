@@ -21,6 +21,7 @@ from dataclasses import dataclass
 from adjudge.capture.disk import CHUNK_BYTES, Directory, join
 from adjudge.capture.entries import EntryType
 from adjudge.errors import BaselineNotFound, SubjectChanged
+from adjudge.formats.gitdelta import apply_delta
 
 __all__ = ["ObjectMissing", "ObjectStore", "hash_name_of"]
 
@@ -395,54 +396,9 @@ def _inflate_rest(descriptor: int, inflater: zlib._Decompress, rest: bytes) -> I
 
 def _apply_delta(object_id: str, base: bytes, delta: bytes) -> bytes:
     try:
-        base_size, at = _varint(delta, 0)
-        size, at = _varint(delta, at)
-        if base_size != len(base) or size > _MAX_DELTA_BYTES:
-            raise _damaged(object_id)
-        parts: list[bytes] = []
-        made = 0
-        end = len(delta)
-        while at < end:
-            op = delta[at]
-            at += 1
-            if op & 0x80:
-                start = length = 0
-                for bit in range(4):
-                    if op & (1 << bit):
-                        start |= delta[at] << (8 * bit)
-                        at += 1
-                for bit in range(3):
-                    if op & (0x10 << bit):
-                        length |= delta[at] << (8 * bit)
-                        at += 1
-                length = length or 0x10000
-                part = base[start : start + length]
-            elif op:
-                length = op
-                part = delta[at : at + op]
-                at += op
-            else:
-                raise _damaged(object_id)
-            made += length
-            if len(part) != length or made > size:
-                raise _damaged(object_id)
-            parts.append(part)
-    except IndexError as error:
+        return apply_delta(base, delta, max_bytes=_MAX_DELTA_BYTES)
+    except ValueError as error:
         raise _damaged(object_id) from error
-    if made != size:
-        raise _damaged(object_id)
-    return b"".join(parts)
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if not byte & 0x80:
-            return value, at
 
 
 def _damaged(object_id: str) -> BaselineNotFound:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib
+import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
@@ -74,9 +76,10 @@ def cli() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; the console script passes it to `sys.exit`."""
     try:
-        result = cli.main(
-            args=None if argv is None else list(argv), prog_name="adjudge", standalone_mode=False
-        )
+        with _termination_as_interruption():
+            result = cli.main(
+                args=None if argv is None else list(argv), prog_name="adjudge", standalone_mode=False
+            )
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -93,6 +96,16 @@ def main(argv: Sequence[str] | None = None) -> int:
     except Exception as error:
         return _report(error)
     return result if isinstance(result, int) else ExitCode.PASSED
+
+
+@contextmanager
+def _termination_as_interruption() -> Iterator[None]:
+    """Let SIGTERM do what Ctrl-C does: a CI job that is cancelled must leave nothing running either."""
+    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _report(error: Exception) -> int:

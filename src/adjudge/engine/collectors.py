@@ -20,9 +20,11 @@ COLLECTORS: Mapping[str, str] = {
     "source_scan": "adjudge.evidence.sources:SourceScanCollector",
     "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
     "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
+    "clean_tree": "adjudge.evidence.cleantree:CleanTreeCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
     "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",
     "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
+    "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
 }
 """Request kind → `module:class`. Imported only for the kinds a plan asks for."""
 
@@ -51,7 +53,7 @@ def make_collector(kind: str, means: Means) -> Collector:
     module, _, attribute = COLLECTORS[kind].partition(":")
     collector_class = getattr(importlib.import_module(module), attribute)
     made: Collector
-    if kind == "command_run":
+    if kind in ("command_run", "report_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
     elif kind in ("test_collection", "test_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings))

@@ -37,6 +37,7 @@ def score_planned(
         findings=outcome.findings,
         output_tail=outcome.output_tail,
         details=outcome.details,
+        capped=outcome.capped,
         duration_s=round(waited + time.perf_counter() - began, 6),
         version=planned.ready.version if planned.ready is not None else "unknown",
         config_digest=digest_json(dict(spec.config)),

@@ -1,4 +1,4 @@
-"""The collector of `CommandRun`: a command in a fresh sandbox over a snapshot of the final workspace."""
+"""The collector of `CommandRun`: a command in a fresh sandbox over the tree it asks for."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from adjudge.contracts import BlobStore, SandboxBackend, Subject
 from adjudge.errors import SandboxError
+from adjudge.evidence.gradedtree import graded_tree, laid_over
 from adjudge.records.evidence import CommandOutcome, CommandRun
 from adjudge.records.sandbox import Ended, ExecRequest, SandboxReport, SandboxSpec
 
@@ -42,12 +43,16 @@ class CommandCollector:
     async def collect(self, request: CommandRun, subject: Subject) -> CommandOutcome:
         """Run the command to its end, one way or another."""
         limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
-        spec = self._base.model_copy(update={"workspace": subject.workspace, "limits": limits})
         try:
-            async with asyncio.timeout(request.timeout_s + _GRACE_S):
-                async with await self._backend.start(spec, blobs=self._blobs) as sandbox:
-                    self.reports.append(sandbox.report)
-                    result = await sandbox.exec(ExecRequest(shell=request.command))
+            async with graded_tree(request.tree, subject) as graded:
+                tree, mounts = await laid_over(graded.tree, graded.place / "hidden", graded.hidden)
+                spec = self._base.model_copy(
+                    update={"workspace": tree, "limits": limits, "mounts": (*self._base.mounts, *mounts)}
+                )
+                async with asyncio.timeout(request.timeout_s + _GRACE_S):
+                    async with await self._backend.start(spec, blobs=self._blobs) as sandbox:
+                        self.reports.append(sandbox.report)
+                        result = await sandbox.exec(ExecRequest(shell=request.command))
         except TimeoutError as error:
             raise SandboxError(
                 f"the {self._backend.name} sandbox did not come back within {_GRACE_S:g} s of the command's "

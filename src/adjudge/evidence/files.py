@@ -7,16 +7,13 @@ the task was made with.
 from __future__ import annotations
 
 import difflib
-from pathlib import Path
 from typing import ClassVar
 
 from adjudge.contracts import Contents, Subject
-from adjudge.errors import StoreError
-from adjudge.records.base import digest_bytes
+from adjudge.evidence.hiddenfiles import read_scenario_file
 from adjudge.records.change import EntryType
 from adjudge.records.evidence import ComparedFile, ComparedFiles, FileComparison, FileMatch
-from adjudge.records.paths import path_bytes, render_path
-from adjudge.records.tree import TreeEntry
+from adjudge.records.paths import path_bytes
 
 __all__ = ["FileComparisonCollector"]
 
@@ -40,26 +37,9 @@ class FileComparisonCollector:
             if entry.path != folder and not entry.path.startswith(f"{folder}/"):
                 continue
             inside = entry.path[len(folder) + 1 :] or folder.rpartition("/")[2]
-            expected = _expected(entry, subject.scenario_files)
+            expected = read_scenario_file(entry, subject.scenario_files)
             compared.append(_compare(inside, expected, subject.contents))
         return ComparedFiles(files=tuple(sorted(compared, key=lambda file: path_bytes(file.path))))
-
-
-def _expected(entry: TreeEntry, place: Path | None) -> bytes:
-    if place is None:
-        raise StoreError(f"{render_path(entry.path)}, which the recipe refers to, is not at hand")
-    try:
-        data = Path(f"{place}/{entry.path}").read_bytes()
-    except OSError as error:
-        raise StoreError(
-            f"{render_path(entry.path)} of the scenario cannot be read: {error.strerror}"
-        ) from error
-    if digest_bytes(data) != entry.digest:
-        raise StoreError(
-            f"{render_path(entry.path)} of the scenario changed while it was being graded",
-            hint="leave the scenario's files alone, or freeze it with `adjudge seed`",
-        )
-    return data
 
 
 def _compare(path: str, expected: bytes, contents: Contents) -> ComparedFile:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import ClassVar
 
 from adjudge.contracts import Subject
-from adjudge.evidence.secretscan.added import added_text, readable_lines
+from adjudge.evidence.secretscan.added import added_text, readable_text
 from adjudge.evidence.secretscan.known import in_unchanged_files, removed_text
-from adjudge.evidence.secretscan.scanner import Hit, Scanner, scanner_name
+from adjudge.evidence.secretscan.scanner import Hit, Scanner
 from adjudge.formats.redaction import Redactor
 from adjudge.records.change import FileChange
 from adjudge.records.evidence import SecretFindings, SecretScan
@@ -26,6 +26,8 @@ _MAX_LITTER_BYTES = 256 * 1024 * 1024
 """Litter is scanned up to this much in all; an environment full of packages would take minutes."""
 _NAME = -1
 """In place of a line number, for a path's own name."""
+_NO_LINES = -(10**12)
+"""So that whatever is counted from it stays below any line number."""
 _MAX_MOVED_BYTES = 64 * 1024 * 1024
 
 
@@ -49,7 +51,7 @@ class SecretScanCollector:
             findings=tuple(dict.fromkeys(_finding(hit, hide) for hit in hits)),
             scanned_bytes=scan.scanned_bytes,
             unscanned=tuple(dict.fromkeys(hide.text(path) for path in scan.unscanned)),
-            scanner=scanner_name(),
+            scanner=scan.scanner.name,
         )
 
 
@@ -59,6 +61,7 @@ class _Scan:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._litter_bytes = 0
+        self.scanner: Scanner[FileChange] = Scanner()
         self.scanned_bytes = 0
         self.unscanned: list[str] = []
         self.uncompared: list[FileChange] = []
@@ -66,17 +69,17 @@ class _Scan:
 
     def run(self) -> list[Hit[FileChange]]:
         """Scan, and give every hit once."""
-        scanner: Scanner[FileChange] = Scanner()
-        found = dict.fromkeys((hit for hit in self._hits(scanner)), None)
-        self.unscanned += [change.path for change in scanner.failed]
-        return list(found)
+        found = {(hit.place.path, hit.number, hit.rule, hit.secret): hit for hit in self._hits()}
+        self.unscanned += [change.path for change in self.scanner.failed]
+        return list(found.values())
 
-    def _hits(self, scanner: Scanner[FileChange]) -> Iterator[Hit[FileChange]]:
+    def _hits(self) -> Iterator[Hit[FileChange]]:
+        scanner = self.scanner
         for change in self._subject.change_set.changes:
             if change.new_type is None:
                 continue
             if change.old_type is None or change.old_path is not None:
-                yield from scanner.scan(change, [path_bytes(change.path).replace(b"\n", b" ")], _NAME)
+                yield from scanner.scan(change, path_bytes(change.path).replace(b"\n", b" "), _NAME)
             if change.litter and self._litter_bytes > _MAX_LITTER_BYTES:
                 self.unscanned.append(change.path)
                 continue
@@ -86,10 +89,9 @@ class _Scan:
             if not added.compared:
                 self.uncompared.append(change)
             for run in added.runs:
-                size = sum(map(len, run.lines)) + len(run.lines)
-                self.scanned_bytes += size
-                self._litter_bytes += size if change.litter else 0
-                yield from scanner.scan(change, run.lines, run.first)
+                self.scanned_bytes += len(run.text)
+                self._litter_bytes += len(run.text) if change.litter else 0
+                yield from scanner.scan(change, run.text, _NO_LINES if run.first is None else run.first)
         yield from scanner.finish()
 
 
@@ -102,7 +104,7 @@ def _new_hits(
     before = removed_text(subject)
     stripped = frozenset(line.strip() for line in before.split(b"\n"))
     old = {
-        change.path: b"\n".join(readable_lines(subject.contents.old(change, max_bytes=_MAX_MOVED_BYTES))[0])
+        change.path: readable_text(subject.contents.old(change, max_bytes=_MAX_MOVED_BYTES))[0]
         for change in uncompared
         if any(hit.place is change for hit in hits)
     }

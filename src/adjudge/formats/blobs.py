@@ -6,7 +6,7 @@ import hashlib
 
 from adjudge.records.base import BlobRef
 
-__all__ = ["BlobDescriber"]
+__all__ = ["BlobDescriber", "UnstoredBlob"]
 
 _END_BYTES = 4096
 """How much of each end a `BlobRef` carries: enough for a failing assertion and its traceback."""
@@ -47,3 +47,21 @@ class BlobDescriber:
             truncated=total > self._size,
             stored=stored,
         )
+
+
+class UnstoredBlob:
+    """A `contracts.BlobWriter` without a store: what passed is described, the bytes are forgotten."""
+
+    def __init__(self) -> None:
+        self._describer = BlobDescriber()
+
+    def write(self, data: bytes) -> None:
+        """Take `data` in."""
+        self._describer.update(data)
+
+    def commit(self, *, size_bytes: int | None = None) -> BlobRef:
+        """Describe what was taken in."""
+        return self._describer.describe(size_bytes=size_bytes, stored=False)
+
+    def abort(self) -> None:
+        """Nothing to forget."""

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from adjudge.errors import PatchUnreadable
+from adjudge.formats.gitdelta import apply_delta
 from adjudge.formats.patch import FilePatch, PatchHunk
 from adjudge.records.paths import render_path
 
@@ -222,58 +223,8 @@ def _check_object(patch: FilePatch, old: bytes) -> None:
 
 
 def _apply_delta(patch: FilePatch, old: bytes) -> bytes:
-    """Git's delta format: copies from the old content and inserted bytes."""
     assert patch.binary is not None
-    delta = patch.binary.data
     try:
-        at, old_size = _varint(delta, 0)
-        at, new_size = _varint(delta, at)
-        if old_size != len(old) or new_size > _MAX_RESULT_BYTES:
-            raise PatchUnreadable(
-                f"{patch.name}: the binary patch is for another content than the baseline's"
-            )
-        result = bytearray()
-        while at < len(delta):
-            code = delta[at]
-            at += 1
-            if code & 0x80:
-                offset = size = 0
-                for bit in range(4):
-                    if code & (1 << bit):
-                        offset |= delta[at] << (8 * bit)
-                        at += 1
-                for bit in range(3):
-                    if code & (0x10 << bit):
-                        size |= delta[at] << (8 * bit)
-                        at += 1
-                size = size or 0x10000
-                if offset + size > len(old):
-                    raise IndexError
-                result += old[offset : offset + size]
-            elif code:
-                if at + code > len(delta):
-                    raise IndexError
-                result += delta[at : at + code]
-                at += code
-            else:
-                raise IndexError
-            if len(result) > new_size:
-                raise IndexError
-    except IndexError as error:
-        raise PatchUnreadable(f"{patch.name}: malformed binary delta") from error
-    if len(result) != new_size:
-        raise PatchUnreadable(f"{patch.name}: malformed binary delta")
-    return bytes(result)
-
-
-def _varint(data: bytes, at: int) -> tuple[int, int]:
-    value = shift = 0
-    while True:
-        byte = data[at]
-        at += 1
-        value |= (byte & 0x7F) << shift
-        shift += 7
-        if not byte & 0x80:
-            return at, value
-        if shift > 63:
-            raise IndexError
+        return apply_delta(old, patch.binary.data, max_bytes=_MAX_RESULT_BYTES)
+    except ValueError as error:
+        raise PatchUnreadable(f"{patch.name}: the binary patch does not apply: {error}") from error

@@ -80,11 +80,7 @@ def _failures(
     required = [result for result in results if result.required and result.verdict is Verdict.FAIL]
     if required:
         found.append(f"required {_listed(required)} failed")
-    gates = [
-        result
-        for result in results
-        if result.gate and result.score is not None and result.score < 1.0 and result not in required
-    ]
+    gates = [result for result in results if result.failed_gate and result not in required]
     if gates:
         found.append(f"gate {_listed(gates)} did not fully pass")
     if pass_threshold is not None and score is not None and not reaches(score, pass_threshold):

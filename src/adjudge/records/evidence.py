@@ -12,15 +12,18 @@ from pydantic import Field
 
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
+from adjudge.records.hidden import HiddenFile
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
-from adjudge.records.testreport import CollectedTests, TrustedTestRun
+from adjudge.records.testreport import CollectedTests, TestReport, TrustedTestRun
 
 __all__ = [
     "AnyRequest",
     "ChangedLine",
+    "CleanTree",
+    "CleanTreeChanges",
     "CommandOutcome",
     "CommandRun",
     "ComparedFile",
@@ -29,7 +32,9 @@ __all__ = [
     "FileComparison",
     "FileLines",
     "FileMatch",
+    "GradedTree",
     "Isolation",
+    "LeftOutChange",
     "ParsedChange",
     "ParsedChangeSet",
     "PathState",
@@ -37,6 +42,8 @@ __all__ = [
     "PatternMatch",
     "PatternMatches",
     "PatternSearch",
+    "ReportRun",
+    "ReportedTests",
     "RequestFor",
     "ScannedFile",
     "ScannedSources",
@@ -73,6 +80,9 @@ class EvidenceRequest(Record):
     def digest(self) -> str:
         """Identity of the request: its kind and every field."""
         return digest_json([self.kind, self.model_dump(mode="json")])
+
+    def __hash__(self) -> int:
+        return hash(self.digest)
 
 
 class ChangedLine(Record):
@@ -121,6 +131,54 @@ class Isolation(StrEnum):
 
     SNAPSHOT = "snapshot"
     """A private copy of the final workspace."""
+    CLEAN = "clean"
+    """The baseline with the attempt's changes to unprotected paths; tests, test configuration and whatever
+    runs them are the baseline's."""
+
+
+class GradedTree(Record):
+    """Over what code runs."""
+
+    isolation: Isolation = Isolation.SNAPSHOT
+    allow: tuple[str, ...] = ()
+    """Patterns of protected paths that are the attempt's to change all the same."""
+    protect: tuple[str, ...] = ()
+    """Patterns of further paths that come from the baseline."""
+    inject: tuple[HiddenFile, ...] = ()
+    """Hidden files with their places, laid over everything else."""
+    test_patch: str | None = None
+    """A patch of the scenario that brings tests, applied to the baseline; what it changes is laid over the
+    tree like hidden files."""
+
+
+class LeftOutChange(Record):
+    """A change of the attempt that is not, or not wholly, in the clean tree."""
+
+    path: WorkspacePath
+    group: str
+    """Which part of the table of protected paths: `tests`, `runner shims`, …"""
+    message: str
+
+
+class CleanTreeChanges(Record):
+    """What the clean tree leaves out."""
+
+    left_out: tuple[LeftOutChange, ...]
+    litter: int = 0
+    """How many changes were litter."""
+
+
+class CleanTree(EvidenceRequest):
+    """Asks what `clean` isolation leaves out of the graded tree."""
+
+    kind: ClassVar[str] = "clean_tree"
+    allow: tuple[str, ...] = ()
+    protect: tuple[str, ...] = ()
+
+    @property
+    def answer_type(self) -> type[CleanTreeChanges]:
+        """Every change that is left out."""
+        return CleanTreeChanges
 
 
 class CommandOutcome(Record):
@@ -130,12 +188,12 @@ class CommandOutcome(Record):
 
 
 class CommandRun(EvidenceRequest):
-    """A shell command run in a fresh sandbox over the final workspace."""
+    """A shell command run in a fresh sandbox."""
 
     kind: ClassVar[str] = "command_run"
     command: str
     timeout_s: float = Field(gt=0)
-    isolation: Isolation = Isolation.SNAPSHOT
+    tree: GradedTree = GradedTree()
 
     @property
     def answer_type(self) -> type[CommandOutcome]:
@@ -232,29 +290,75 @@ class TestProof(StrEnum):
 
 
 class TestRun(EvidenceRequest):
-    """Asks for a trusted run of the suite's test files over the final workspace."""
+    """Asks for a trusted run of the suite's test files over the graded tree."""
 
     __test__: ClassVar[bool] = False
 
     kind: ClassVar[str] = "test_run"
     command: TestCommand
     files: tuple[str, ...] = ()
-    """The test files, relative to the workspace; they run as the baseline has them."""
+    """The test files, relative to the workspace; they run as the baseline has them. None named: those that
+    the ids name, or all that look like test files. Hidden files come on top."""
     expected: tuple[str, ...] | None = None
-    """Ids that have to be accounted for. None: every test the files define."""
-    plugins: tuple[str, ...] = ()
-    """pytest plugins to load, by entry-point name; none loads itself."""
+    """Ids that have to be accounted for. None: every test that the command finds in the baseline with the
+    hidden files laid over it, or that a file defines which cannot be loaded there; where `plugins` are given,
+    so that nothing is collected, every test that the files define."""
+    select: tuple[str, ...] = ()
+    """Without `expected`: only tests with these ids, or below them."""
+    plugins: tuple[str, ...] | None = ()
+    """pytest plugins to load, by entry-point name; none loads itself. None: those that are found in the
+    environment when the tests of the baseline are collected."""
+    scope: Literal["command", "hidden", "ids"] = "command"
+    """Which files the runner is given: none but those in the command, the hidden test files (where there are
+    any), or those that the expected ids name and that exist."""
+    find_config: bool = False
+    """Whether to use the pytest configuration that the hidden files or the baseline have, where the command
+    names none."""
+    retry: tuple[str, ...] = ()
+    """Ids that are run once more, in a fresh copy, when they do not pass."""
     proof: TestProof = TestProof.TWIN
     timeout_s: float = Field(default=900.0, gt=0)
     """For a whole session."""
     test_timeout_s: float = Field(default=60.0, ge=0)
     """For one test; 0 for no limit."""
-    isolation: Isolation = Isolation.SNAPSHOT
+    tree: GradedTree = GradedTree()
 
     @property
     def answer_type(self) -> type[TrustedTestRun]:
         """What can be believed of it."""
         return TrustedTestRun
+
+
+class ReportedTests(Record):
+    """What a test command reported, by whatever way it did."""
+
+    result: ExecResult
+    report: TestReport | None = None
+    """None when nothing could be read."""
+    source: Literal["files", "reporter", "console", "none"] = "none"
+    """`files` that the recipe names, a `reporter` that the command was given, or what it printed."""
+    problems: tuple[str, ...] = ()
+    """Why a report that was there could not be read."""
+    files: tuple[WorkspacePath, ...] = ()
+    """The report files that were read; capped."""
+    removed: tuple[WorkspacePath, ...] = ()
+    """Report files that were there before the run, which did not see them; capped."""
+
+
+class ReportRun(EvidenceRequest):
+    """Asks for a run of a test command of any language, and for what it reported."""
+
+    kind: ClassVar[str] = "report_run"
+    command: str
+    timeout_s: float = Field(gt=0)
+    reports: tuple[str, ...] = ()
+    """Patterns of report files in the workspace. None: a reporter is added to commands that are known."""
+    tree: GradedTree = GradedTree()
+
+    @property
+    def answer_type(self) -> type[ReportedTests]:
+        """What was reported."""
+        return ReportedTests
 
 
 class ScannedFile(Record):
@@ -375,6 +479,8 @@ AnyRequest = (
     | SecretScan
     | TestCollection
     | TestRun
+    | ReportRun
+    | CleanTree
     | SourceScan
     | FileComparison
     | PatternSearch
@@ -388,6 +494,8 @@ RequestKind = Literal[
     "secret_scan",
     "test_collection",
     "test_run",
+    "report_run",
+    "clean_tree",
     "source_scan",
     "file_comparison",
     "pattern_search",

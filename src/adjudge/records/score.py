@@ -60,6 +60,9 @@ class ScorerOutcome(Record):
     """The end of what a command printed; for people."""
     details: Mapping[str, JsonValue] = Field(default_factory=dict)
     """What a type reports beyond the common fields; documented with the type."""
+    capped: bool = False
+    """Whether a gate inside the type did not pass; it then acts as a failed gate scorer, whatever the recipe
+    says."""
 
     @model_validator(mode="after")
     def _score_goes_with_the_verdict(self) -> Self:
@@ -67,6 +70,8 @@ class ScorerOutcome(Record):
             raise ValueError(f"a {self.verdict} carries a score")
         if not self.verdict.graded and self.score is not None:
             raise ValueError(f"a {self.verdict} has no score")
+        if self.capped and self.verdict is not Verdict.FAIL:
+            raise ValueError(f"only a FAIL is capped, not a {self.verdict}")
         return self
 
     @classmethod
@@ -139,7 +144,13 @@ class ScorerResult(Record):
     findings: tuple[Finding, ...] = ()
     output_tail: str = ""
     details: Mapping[str, JsonValue] = Field(default_factory=dict)
+    capped: bool = False
     duration_s: float = 0.0
     version: str
     """Version of the scorer type: it changes when equal evidence may give another outcome."""
     config_digest: Digest
+
+    @property
+    def failed_gate(self) -> bool:
+        """Whether it makes the combined score 0: a gate below 1, or a gate inside the type."""
+        return self.capped or (self.gate and self.score is not None and self.score < 1.0)

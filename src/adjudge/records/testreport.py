@@ -154,6 +154,10 @@ class TrustedTestRun(Record):
     """How many tests fail as written and pass falsified. No honest test does; guessing does, as often as it
     passes, so each one takes a proven pass away (see `credited`)."""
     findings: tuple[Finding, ...] = ()
+    again: tuple[TrustedTest, ...] = ()
+    """How tests ended that did not pass and were run once more in a fresh copy."""
+    collected: int | None = None
+    """How many tests there are in the baseline with the hidden files; None when nobody asked."""
 
     def count(self, *outcomes: TestOutcome) -> int:
         """How many tests ended in one of `outcomes`."""

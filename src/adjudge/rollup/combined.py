@@ -22,15 +22,16 @@ def combined_score(
 ) -> float | None:
     """Combine the applicable, counted, non-gate scores; None when there is nothing to combine.
 
-    A gate scorer below 1 makes it 0, even beside an ERROR; otherwise an ERROR in a gate or counted scorer
-    makes it None. An applicable gate never adds credit. Under `min`, weights play no part.
+    A gate scorer below 1, or a gate inside a scorer that did not pass, makes it 0, even beside an ERROR;
+    otherwise an ERROR in a gate or counted scorer makes it None. An applicable gate never adds credit. Under
+    `min`, weights play no part.
 
     Args:
         results: Every row of the evaluation, in any order.
         rollup: How counted scores become one.
         tampered: Whether the attempt was caught tampering, which makes the score 0.
     """
-    if tampered or any(result.gate and result.score is not None and result.score < 1.0 for result in results):
+    if tampered or any(result.failed_gate for result in results):
         return 0.0
     if any(result.verdict is Verdict.ERROR and (result.gate or result.counted) for result in results):
         return None

@@ -10,13 +10,15 @@ from __future__ import annotations
 import asyncio
 import itertools
 import os
+import threading
+from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
 from adjudge.contracts import BlobStore
 from adjudge.errors import SandboxError, SandboxUnavailable
 from adjudge.records.sandbox import Network, SandboxReport, SandboxSpec, SandboxSupport
-from adjudge.sandbox.bwrap import find_bwrap
+from adjudge.sandbox.bwrap import Bwrap, find_bwrap
 from adjudge.sandbox.cgroups import CgroupPlaces, find_places, group_prefix, remove_cgroups_of
 from adjudge.sandbox.confined import BubblewrapSandbox, Parts
 from adjudge.sandbox.disk import DiskMeter, disk_usage
@@ -24,7 +26,7 @@ from adjudge.sandbox.launchrequest import STAGE, Identity
 from adjudge.sandbox.layers import OwnWorkspace, prepare_workspace, stages_by_user_namespace
 from adjudge.sandbox.network import find_helper, write_resolver
 from adjudge.sandbox.removal import remove_tree
-from adjudge.sandbox.scratch import Scratch, own_scratch
+from adjudge.sandbox.scratch import Scratch, current_scratch, own_scratch
 from adjudge.sandbox.seccomp import filter_program
 from adjudge.sandbox.skeleton import HOME, build_etc
 from adjudge.sandbox.uids import UidLease, lease_uid
@@ -53,22 +55,25 @@ class BubblewrapBackend:
         if bwrap is None:
             raise SandboxUnavailable("no usable bwrap was found", hint=_NO_BWRAP)
         helper = find_helper() if spec.network is Network.EGRESS else None
-        own, swept = await asyncio.to_thread(own_scratch)
         places = find_places()
-        if swept and places is not None:
-            remove_cgroups_of(swept, places)
-        etc = _shared_etc(own)
-        scratch = own.new()
+        own = current_scratch()
+        if own is None:
+            own = await asyncio.to_thread(_first_scratch, places)
+        scratch = own.furnished()
         lease: UidLease | None = None
         try:
             lease = lease_uid() if os.geteuid() == 0 else None
             identity: Identity | None = None if lease is None else {"uid": lease.uid, "gid": lease.gid}
             stages = lease is not None or await stages_by_user_namespace()
-            _make_private(scratch, identity)
+            _hand_over(scratch, identity)
             workspace = await prepare_workspace(spec, scratch, identity, stages=stages)
-            view = View(stages=stages, root=lease is not None)
-            view.show_system(etc if helper is None else write_resolver(etc, scratch, helper))
-            view.show_toolchains()
+            etc = own.path / "etc"
+            if helper is None:
+                view, program = _common_view(bwrap, etc, stages=stages, root=lease is not None)
+            else:
+                etc = write_resolver(etc, scratch, helper)
+                view, program = _view(bwrap, etc, stages=stages, root=lease is not None)
+            view = view.copy()
             inner = _reach_scratch(view, workspace, scratch)
             view.show_directory(f"{inner}/tmp", "/tmp")
             view.show_directory(f"{inner}/home", HOME)
@@ -77,26 +82,26 @@ class BubblewrapBackend:
             else:
                 view.show_directory(f"{inner}/workspace", WORKSPACE)
             view.show_mounts(spec.mounts)
-            reached = view.reach(bwrap.package_directory)
-            program = filter_program()
+            seccomp = filter_program()
             parts = Parts(
                 spec=spec,
                 scratch=scratch,
                 workspace=workspace,
                 view=view,
-                bwrap=str(Path(reached) / bwrap.path.relative_to(bwrap.package_directory)),
+                bwrap=program,
                 helper=helper,
-                seccomp="" if program is None else program.hex(),
+                seccomp="" if seccomp is None else seccomp.hex(),
                 lease=lease,
                 places=places,
                 group_names=(
                     f"{group_prefix(own.id)}{scratch.name}-{number}" for number in itertools.count()
                 ),
                 stages=stages,
-                report=_report(spec, workspace, places, seccomp=program is not None),
+                report=_report(spec, workspace, places, seccomp=seccomp is not None),
                 blobs=blobs,
                 disk=_meter(scratch, workspace),
             )
+            asyncio.get_running_loop().run_in_executor(None, own.furnish)
             return BubblewrapSandbox(parts)
         except BaseException as error:
             remove_tree(scratch)
@@ -107,22 +112,44 @@ class BubblewrapBackend:
             raise
 
 
-def _shared_etc(own: Scratch) -> Path:
-    """The /etc all sandboxes of this process show; made with the first."""
+def _first_scratch(places: CgroupPlaces | None) -> Scratch:
+    """Make this process's scratch directory, with the /etc that all its sandboxes show."""
+    own, swept = own_scratch()
+    if swept and places is not None:
+        remove_cgroups_of(swept, places)
     etc = own.path / "etc"
     if not etc.exists():
-        building = own.path / "etc.new"
-        remove_tree(building)
+        building = own.path / f"etc.{threading.get_ident()}"
         build_etc(building)
-        building.rename(etc)
-    return etc
+        try:
+            building.rename(etc)
+        except OSError:
+            # Another thread's first sandbox was faster.
+            remove_tree(building)
+    own.ready = True
+    return own
 
 
-def _make_private(scratch: Path, identity: Identity | None) -> None:
+@cache
+def _common_view(bwrap: Bwrap, etc: Path, *, stages: bool, root: bool) -> tuple[View, str]:
+    """What all sandboxes of this process see; made once, since it takes a good part of a start."""
+    return _view(bwrap, etc, stages=stages, root=root)
+
+
+def _view(bwrap: Bwrap, etc: Path, *, stages: bool, root: bool) -> tuple[View, str]:
+    """The system as a command sees it, and the path at which bwrap itself is found."""
+    view = View(stages=stages, root=root)
+    view.show_system(etc)
+    view.show_toolchains()
+    reached = view.reach(bwrap.package_directory)
+    return view, str(Path(reached) / bwrap.path.relative_to(bwrap.package_directory))
+
+
+def _hand_over(scratch: Path, identity: Identity | None) -> None:
+    """Give the sandbox's user its own directories."""
     for name, mode in (("tmp", 0o1777), ("home", 0o755)):
-        path = scratch / name
-        path.mkdir()
-        path.chmod(mode)
+        path = f"{scratch}/{name}"
+        os.chmod(path, mode)
         if identity is not None:
             os.chown(path, identity["uid"], identity["gid"])
 

@@ -15,9 +15,9 @@ import socket
 import time
 
 from adjudge.sandbox import kernel
-from adjudge.sandbox.becoming import Descriptors, become_bwrap
+from adjudge.sandbox.becoming import Descriptors, Understudy, become_bwrap
 from adjudge.sandbox.ending import end_all_children, end_process
-from adjudge.sandbox.group import fork_into, make_group, read_counters, remove_group
+from adjudge.sandbox.group import entrances, fork_into, make_group, read_counters, remove_group
 from adjudge.sandbox.launchrequest import Execute, Identity, Report
 from adjudge.sandbox.networkhelper import connect
 from adjudge.sandbox.processes import parent
@@ -33,6 +33,8 @@ class Execution:
     Args:
         errand: What to run.
         identity: The user it runs as when we are root.
+        text: Descriptor of the whole request's text.
+        understudy: A process that waits to become bwrap.
         control: Where we are told to end it, and where its first process is announced.
         standard: stdin, stdout, stderr.
     """
@@ -41,11 +43,15 @@ class Execution:
         self,
         errand: Execute,
         identity: Identity | None,
+        text: int,
+        understudy: Understudy,
         control: socket.socket,
         standard: tuple[int, int, int],
     ) -> None:
         self._errand = errand
         self._identity = identity
+        self._text = text
+        self._understudy = understudy
         self._control = control
         self._standard = standard
         self._status = b""
@@ -72,10 +78,7 @@ class Execution:
         block_read, block_write = os.pipe()
         started = time.monotonic()
         deadline = started + self._errand["wall_s"]
-        child, entrances = fork_into(self._errand["group"])
-        if child == 0:
-            held = Descriptors(*self._standard, status_write, block_read)
-            become_bwrap(self._errand, self._identity, held, entrances)
+        child = self._start(Descriptors(*self._standard, status_write, block_read))
         for descriptor in (*self._standard, status_write, block_read):
             os.close(descriptor)
         os.set_blocking(status_read, False)
@@ -92,6 +95,20 @@ class Execution:
         if used.ru_maxrss > resource.getrusage(resource.RUSAGE_SELF).ru_maxrss:
             self._report["max_rss_bytes"] = used.ru_maxrss * 1024
         return self._report
+
+    def _start(self, held: Descriptors) -> int:
+        """Have a process become bwrap; returns its pid."""
+        group = self._errand["group"]
+        doors = entrances(group)
+        if doors is not None:
+            self._understudy.call(self._text, held, doors)
+            return self._understudy.pid
+        assert group is not None
+        self._understudy.dismiss()
+        child, doors = fork_into(group)
+        if child == 0:
+            become_bwrap(self._errand, self._identity, held, doors)
+        return child
 
     def _watch(self, child: int, status: int, block: int, deadline: float) -> None:
         """Until bwrap ends, time is up, or we are told."""

@@ -14,7 +14,7 @@ import time
 from adjudge.sandbox import kernel
 from adjudge.sandbox.launchrequest import Counters, Group
 
-__all__ = ["fork_into", "make_group", "read_counters", "remove_group"]
+__all__ = ["entrances", "fork_into", "make_group", "read_counters", "remove_group"]
 
 _REMOVE_S = 2.0
 
@@ -48,22 +48,24 @@ def make_group(group: Group) -> None:
         _write(f"{pids}/pids.max", str(group["tasks"]))
 
 
-def fork_into(group: Group | None) -> tuple[int, list[str]]:
-    """Fork; returns the pid as `os.fork` does, and the files to which the child has to write `0`.
-
-    Doing so puts it into the group, where it is not yet born in it.
-    """
+def entrances(group: Group | None) -> list[str] | None:
+    """Files to which a process writes `0` to be in the group; None when it should be born there."""
     if group is None:
-        return os.fork(), []
-    paths = _directories(group)
+        return []
     if group["version"] == 1:
-        return os.fork(), [f"{path}/tasks" for path in paths]
-    directory = os.open(paths[0], os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        return [f"{path}/tasks" for path in _directories(group)]
+    return None
+
+
+def fork_into(group: Group) -> tuple[int, list[str]]:
+    """Fork a child into a group of version 2; returns as `os.fork`, and what it still has to write `0` to."""
+    (path,) = _directories(group)
+    directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         return kernel.fork_into_cgroup(directory), []
     except OSError:
         # Kernels before 5.7, or a system call filter around us: the slow way.
-        return os.fork(), [f"{path}/cgroup.procs" for path in paths]
+        return os.fork(), [f"{path}/cgroup.procs"]
     finally:
         os.close(directory)
 

@@ -22,8 +22,8 @@ __all__ = [
     "stages_by_user_namespace",
 ]
 
-_proven: dict[tuple[int, ...], str | None] = {}
-"""(is root, device of the scratch directory, devices of the layers) → why an overlay is refused, or None."""
+_proven: set[tuple[int, ...]] = set()
+"""Where an overlay worked: (is root, device of the scratch directory, devices of the layers)."""
 _user_namespace: list[bool] = []
 
 
@@ -120,13 +120,14 @@ async def _why_no_overlay(
     if key not in _proven:
         trial = _overlaid(given, scratch, identity)
         report = await run_quietly(_stage_request(identity, trial.staged, trial.overlay, None))
-        _proven[key] = f"copied: overlay refused ({report['failed']})" if "failed" in report else None
-    return _proven[key]
+        if "failed" in report:
+            return f"copied: overlay refused ({report['failed']})"
+        _proven.add(key)
+    return None
 
 
 def _overlaid(given: WorkspaceTree, scratch: Path, identity: Identity | None) -> OwnWorkspace:
     upper = scratch / "upper"
-    upper.mkdir(exist_ok=True)
     if identity is not None:
         os.chown(upper, identity["uid"], identity["gid"])
     # The merged root shows the upper directory's mode: what the given workspace had.

@@ -14,33 +14,15 @@ from collections.abc import Callable
 from typing import Literal
 
 from adjudge.contracts import BlobStore, BlobWriter, OutputObserver
-from adjudge.formats.blobs import BlobDescriber
+from adjudge.formats.blobs import UnstoredBlob
 from adjudge.records.base import BlobRef
 
-__all__ = ["EndsKeeper", "OutputPump", "sealed_stdin"]
+__all__ = ["OutputPump", "sealed_stdin"]
 
 _CHUNK = 64 * 1024
 _ALL_SEALS = fcntl.F_SEAL_SEAL | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_SEAL_WRITE
 
 Stream = Literal["stdout", "stderr"]
-
-
-class EndsKeeper:
-    """A `contracts.BlobWriter` without a store: what passed is described, the middle forgotten."""
-
-    def __init__(self) -> None:
-        self._describer = BlobDescriber()
-
-    def write(self, data: bytes) -> None:
-        """Take `data` in."""
-        self._describer.update(data)
-
-    def commit(self, *, size_bytes: int | None = None) -> BlobRef:
-        """Describe what was taken in."""
-        return self._describer.describe(size_bytes=size_bytes, stored=False)
-
-    def abort(self) -> None:
-        """Nothing to forget."""
 
 
 class OutputPump:
@@ -84,7 +66,7 @@ class OutputPump:
         """What the blob store or the observer raised; the pipes are still emptied so nothing blocks."""
         try:
             for stream, descriptor in self._open.items():
-                self._writers[stream] = EndsKeeper() if blobs is None else blobs.writer()
+                self._writers[stream] = UnstoredBlob() if blobs is None else blobs.writer()
                 os.set_blocking(descriptor, False)
             for stream, descriptor in self._open.items():
                 self._loop.add_reader(descriptor, self._read, stream)

@@ -19,8 +19,11 @@ from pathlib import Path
 from adjudge.errors import ConfigInvalid, SandboxError
 from adjudge.sandbox.removal import remove_tree
 
-__all__ = ["Scratch", "own_scratch", "scratch_root"]
+__all__ = ["OWN_DIRECTORIES", "Scratch", "current_scratch", "own_scratch", "scratch_root"]
 
+OWN_DIRECTORIES = ("upper", "tmp", "home")
+"""What a sandbox writes to: its layer over the workspace, its /tmp, its HOME."""
+_AHEAD = 2
 _LOCK = "lock"
 _VARIABLE = "ADJUDGE_SCRATCH"
 
@@ -51,7 +54,10 @@ class Scratch:
         self._root = root
         self.id = secrets.token_hex(6)
         self.path = root / f"run-{self.id}"
+        self.ready = False
+        """Set by whoever has put into it what all sandboxes share."""
         self._count = 0
+        self._furnished: list[Path] = []
         self._guard = threading.Lock()
         self.path.mkdir(mode=0o700)
         self._lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
@@ -66,8 +72,34 @@ class Scratch:
         with self._guard:
             self._count += 1
             path = self.path / str(self._count)
-        path.mkdir()
-        path.chmod(0o711)
+        os.mkdir(path)
+        os.chmod(path, 0o711)
+        return path
+
+    def furnished(self) -> Path:
+        """A new directory that has `OWN_DIRECTORIES` in it already, if one was made ahead of time.
+
+        Making them takes up to two milliseconds on a large disk; `furnish` does it when nobody waits.
+        """
+        with self._guard:
+            if self._furnished:
+                return self._furnished.pop()
+        return self._make_furnished()
+
+    def furnish(self) -> None:
+        """Have a directory ready for the next sandbox."""
+        if len(self._furnished) >= _AHEAD:
+            return
+        # A full disk is for the sandbox that meets it to report.
+        with contextlib.suppress(OSError):
+            path = self._make_furnished()
+            with self._guard:
+                self._furnished.append(path)
+
+    def _make_furnished(self) -> Path:
+        path = self.new()
+        for name in OWN_DIRECTORIES:
+            os.mkdir(path / name)
         return path
 
     def close(self) -> None:
@@ -77,6 +109,12 @@ class Scratch:
         os.close(self._lock)
         with contextlib.suppress(OSError):
             self._root.rmdir()
+
+
+def current_scratch() -> Scratch | None:
+    """This process's scratch directory if it has one already and it is ready for use."""
+    own = _own
+    return own if own is not None and own.owner == os.getpid() and own.ready else None
 
 
 def own_scratch() -> tuple[Scratch, list[str]]:

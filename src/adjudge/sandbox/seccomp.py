@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import struct
 from collections.abc import Mapping
+from functools import cache
 
 __all__ = ["filter_program"]
 
@@ -58,6 +59,7 @@ _BY_FLAG = {"x86_64": (56, 272), "aarch64": (220, 97)}
 _ARCHITECTURE = {"x86_64": 0xC000003E, "aarch64": 0xC00000B7}
 
 
+@cache
 def filter_program(machine: str | None = None) -> bytes | None:
     """The filter for this machine; None where we have no table, and nothing is filtered."""
     machine = os.uname().machine if machine is None else machine

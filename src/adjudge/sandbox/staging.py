@@ -65,12 +65,8 @@ def enter_own_namespaces(*, user: bool) -> None:
     kernel.mount("none", "/", None, kernel.MS_REC | kernel.MS_PRIVATE)
 
 
-def stage(request: Request, maps: IdMaps) -> str | None:
-    """Mount everything the request names below `STAGE`, and the overlay over it.
-
-    Returns:
-        The directory the overlay works in, to be removed when it is taken down.
-    """
+def stage(request: Request, maps: IdMaps) -> None:
+    """Mount everything the request names below `STAGE`, and the overlay over it."""
     trees = [(staged, _open(staged, request, maps)) for staged in request["staged"]]
     kernel.mount("tmpfs", STAGE, "tmpfs", kernel.MS_NOSUID | kernel.MS_NODEV, "mode=0711,size=1m")
     for staged, tree in trees:
@@ -81,7 +77,8 @@ def stage(request: Request, maps: IdMaps) -> str | None:
             os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644))
         kernel.attach_tree(tree, target)
         os.close(tree)
-    return None if request["overlay"] is None else _mount_overlay(request["overlay"])
+    if request["overlay"] is not None:
+        _mount_overlay(request["overlay"])
 
 
 def unstage(request: Request) -> None:
@@ -110,21 +107,19 @@ def _open(staged: Staged, request: Request, maps: IdMaps) -> int:
     return tree
 
 
-def _mount_overlay(overlay: Overlay) -> str | None:
+def _mount_overlay(overlay: Overlay) -> None:
     target = f"{STAGE}/w"
     os.mkdir(target, 0o755)
     options = ["lowerdir=" + ":".join(f"{STAGE}/{name}" for name in overlay["layers"]), _OVERLAY_OPTIONS]
     options.append("userxattr" if overlay["userxattr"] else "redirect_dir=on")
-    work = None
     if overlay["upper"] is not None:
         above = f"{STAGE}/{overlay['upper']}"
         # A new one each time: a volatile overlay marks its working directory as not to be used again, and
-        # clearing the mark takes longer than making another.
+        # clearing the mark takes longer than making another. They go when the sandbox is discarded.
         work = f"{above}/work-{os.urandom(6).hex()}"
         os.mkdir(work, 0o700)
         options += [f"upperdir={above}/upper", f"workdir={work}"]
     kernel.mount("overlay", target, "overlay", kernel.MS_NOSUID | kernel.MS_NODEV, ",".join(options))
-    return work
 
 
 def _write(path: str, text: str) -> None:

@@ -13,14 +13,13 @@ import json
 import os
 import resource
 import socket
-from pathlib import Path
 
+from adjudge.sandbox.becoming import Understudy, rehearse
 from adjudge.sandbox.copying import copy_tree
 from adjudge.sandbox.execution import Execution
 from adjudge.sandbox.fileaccess import read_beneath, write_beneath
 from adjudge.sandbox.launchrequest import Copy, Execute, Read, Report, Request, Write, receive
 from adjudge.sandbox.mountpoints import make_mount_points, remove_mount_points
-from adjudge.sandbox.removal import remove_tree
 from adjudge.sandbox.spawning import run_spawn
 from adjudge.sandbox.staging import IdMaps, enter_own_namespaces, stage, unstage
 
@@ -32,6 +31,8 @@ MAX_DESCRIPTORS = 64
 
 def supervise(channel: socket.socket) -> None:
     """Wait on `channel` for an errand and do it; closed without one, there is nothing to do."""
+    understudy = Understudy()
+    rehearse()
     message, received = receive(channel, 64 * 1024, MAX_DESCRIPTORS)
     channel.close()
     if not message:
@@ -39,18 +40,13 @@ def supervise(channel: socket.socket) -> None:
     text, control_fd, stdin, stdout, stderr, *spaces = received
     maps: IdMaps = {tuple(key): space for key, space in zip(json.loads(message), spaces, strict=True)}
     control = socket.socket(fileno=control_fd)
-    work = None
     try:
-        with open(text, "rb") as file:
+        with open(os.dup(text), "rb") as file:
             request: Request = json.load(file)
-        report, work = _run(request, control, (stdin, stdout, stderr), maps)
+        report = _run(request, text, understudy, control, (stdin, stdout, stderr), maps)
     except Exception as error:
         report = {"failed": f"{type(error).__name__}: {error}"}
     _answer(control, report)
-    if work is not None:
-        # Nobody waits for this; whoever discards the sandbox meanwhile removes the same.
-        with contextlib.suppress(OSError):
-            remove_tree(Path(work))
 
 
 def _answer(control: socket.socket, report: Report) -> None:
@@ -64,33 +60,39 @@ def _answer(control: socket.socket, report: Report) -> None:
 
 
 def _run(
-    request: Request, control: socket.socket, standard: tuple[int, int, int], maps: IdMaps
-) -> tuple[Report, str | None]:
-    """The report, and the overlay's working directory, which is of no use any more."""
+    request: Request,
+    text: int,
+    understudy: Understudy,
+    control: socket.socket,
+    standard: tuple[int, int, int],
+    maps: IdMaps,
+) -> Report:
     staged = request["identity"] is not None or request["user_namespace"]
-    work = None
     if staged:
         enter_own_namespaces(user=request["identity"] is None)
-        work = stage(request, maps)
+        stage(request, maps)
     errand = request["errand"]
     identity = request["identity"]
     owner = (identity["uid"], identity["gid"]) if identity is not None else (os.getuid(), os.getgid())
     if errand is None:
         report: Report = {}
     elif errand["op"] == "execute":
-        report = _execute(errand, request, control, standard, owner)
+        report = _execute(errand, request, text, understudy, control, standard, owner)
     elif errand["op"] == "spawn":
+        understudy.dismiss()
         report = run_spawn(errand, control, standard)
     else:
         report = _work_on_files(errand, standard, owner)
     if staged:
         unstage(request)
-    return report, work
+    return report
 
 
 def _execute(
     errand: Execute,
     request: Request,
+    text: int,
+    understudy: Understudy,
     control: socket.socket,
     standard: tuple[int, int, int],
     owner: tuple[int, int],
@@ -99,7 +101,7 @@ def _execute(
         made = make_mount_points(request["mount_points"], owner)
     except OSError as error:
         return _refusal(error)
-    report = Execution(errand, request["identity"], control, standard).run()
+    report = Execution(errand, request["identity"], text, understudy, control, standard).run()
     remove_mount_points(made)
     return report
 

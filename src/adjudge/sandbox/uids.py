@@ -33,10 +33,16 @@ class UidLease:
         self._path = path
         self._lock = lock
 
-    def release(self) -> None:
-        """Give the user back. Every process of it must be dead."""
+    def release(self, *, clean: bool = True) -> None:
+        """Give the user back.
+
+        Args:
+            clean: Whether every process of it is known to be dead. If not, the mark stays, and whoever
+                leases the user next ends them first.
+        """
         if self._lock >= 0:
-            self._path.unlink(missing_ok=True)
+            if clean:
+                self._path.unlink(missing_ok=True)
             os.close(self._lock)
             self._lock = -1
 
@@ -46,8 +52,13 @@ def lease_directory() -> Path:
     return Path("/run/adjudge-uids") if os.access("/run", os.W_OK) else Path("/var/tmp/adjudge-uids")
 
 
-def lease_uid(directory: Path | None = None) -> UidLease:
+def lease_uid(directory: Path | None = None, *, first_uid: int = FIRST_UID) -> UidLease:
     """Lease the first free user.
+
+    Args:
+        directory: Where the locks are, when not in the place all share.
+        first_uid: Where the range begins. Another directory needs another range: taking over a lease ends
+            the user's processes, which would be those of somebody else's sandbox.
 
     Raises:
         SandboxError: All are taken, or the locks cannot be kept.
@@ -57,7 +68,7 @@ def lease_uid(directory: Path | None = None) -> UidLease:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if directory.stat().st_uid != os.getuid():
             raise SandboxError(f"{directory} does not belong to this user")
-        for uid in range(FIRST_UID, FIRST_UID + LEASES):
+        for uid in range(first_uid, first_uid + LEASES):
             lease = _try(directory / str(uid), uid)
             if lease is not None:
                 return lease

@@ -41,6 +41,13 @@ class View:
         self.roots: list[tuple[PurePosixPath, str]] = []
         """Places inside → the directories on our side (staged where staging is) that show them."""
 
+    def copy(self) -> View:
+        """A view that starts as this one does."""
+        other = View(stages=self._stages, root=self._root)
+        other.staged, other.options = [*self.staged], [*self.options]
+        other.mount_points, other.roots = [*self.mount_points], [*self.roots]
+        return other
+
     def reach(
         self,
         source: Path,

@@ -9,7 +9,7 @@ from adjudge.records.change import ChangeKind, FileChange
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding
 
-__all__ = ["MAX_FINDINGS", "counted", "first_findings", "happened_to"]
+__all__ = ["MAX_FINDINGS", "counted", "first_changed_line", "first_findings", "happened_to"]
 
 MAX_FINDINGS = 100
 """An attempt can touch a million paths. A row shows the first hundred; its reason has the true number."""
@@ -30,6 +30,14 @@ def counted(number: int, noun: str) -> str:
 def first_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:
     """As many findings as one row holds."""
     return tuple(islice(findings, MAX_FINDINGS))
+
+
+def first_changed_line(change: FileChange) -> int | None:
+    """Where a reader should start to look in a file that was edited; None where there are no lines."""
+    if change.old_type is not change.new_type or not change.hunks:
+        return None
+    first = change.hunks[0]
+    return first.new_start if first.new_lines else first.old_start
 
 
 def happened_to(change: FileChange) -> str:

@@ -28,9 +28,27 @@ import yaml
 from adjudge.contracts import Scorer
 from adjudge.formats.tasks.scorerdocs import docstring_sections
 from adjudge.records.base import Record
-from adjudge.records.evidence import AnyRequest, CommandOutcome, CommandRun, SecretFindings, SecretScan
+from adjudge.records.evidence import (
+    AnyRequest,
+    CommandOutcome,
+    CommandRun,
+    ReportedTests,
+    ReportRun,
+    SecretFindings,
+    SecretScan,
+    TestRun,
+)
 from adjudge.records.sandbox import Ended
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome, Verdict
+from adjudge.records.testreport import (
+    Proof,
+    TestCase,
+    TestCounts,
+    TestOutcome,
+    TestReport,
+    TrustedTest,
+    TrustedTestRun,
+)
 from adjudge.testing.attempts import (
     Attempt,
     Executable,
@@ -41,6 +59,7 @@ from adjudge.testing.attempts import (
     Thing,
     Unreadable,
     exec_result,
+    suite_session,
 )
 
 __all__ = ["CHECKS", "ScorerCheck", "ScorerConformance", "hostile_attempts"]
@@ -168,6 +187,12 @@ def _variants(needs: Sequence[AnyRequest]) -> Iterator[tuple[str, dict[AnyReques
             yield f", a command that ended: {how}", {need: CommandOutcome(result=result) for need in commands}
         flooded = CommandOutcome(result=exec_result(0, ended=Ended.SIGNALLED, signal=4711))
         yield ", an unknown signal", dict.fromkeys(commands, flooded)
+    suites = [need for need in needs if isinstance(need, TestRun)]
+    for variant, run in _suite_runs().items() if suites else ():
+        yield f", a test run: {variant}", dict.fromkeys(suites, run)
+    reports = [need for need in needs if isinstance(need, ReportRun)]
+    for variant, reported in _reported_tests().items() if reports else ():
+        yield f", a test report: {variant}", dict.fromkeys(reports, reported)
     if any(isinstance(need, SecretScan) for need in needs):
         findings = tuple(
             Finding(rule="secret-x", path=f"odd\n\udcff{number}", line=number + 1, message="redacted")
@@ -175,6 +200,64 @@ def _variants(needs: Sequence[AnyRequest]) -> Iterator[tuple[str, dict[AnyReques
         )
         found = SecretFindings(findings=findings, scanned_bytes=10**15, unscanned=("a\udcff", "b"))
         yield ", many secrets", {SecretScan(): found}
+
+
+_ODD_ID = "tests/a b.py::test_\N{SNOWMAN}[x::y]] z\x1b[31m\n"
+
+
+def _suite_runs() -> Mapping[str, TrustedTestRun]:
+    """Runs of suites that end in every way."""
+    ended = [
+        TrustedTest(
+            id=f"{_ODD_ID}{outcome}",
+            outcome=outcome,
+            proof=Proof.UNPROVEN if outcome is TestOutcome.PASSED else None,
+            reason="because\nof this",
+            message="x" * 5000,
+        )
+        for outcome in TestOutcome
+    ]
+    broken = suite_session(complete=False, uncollected=("a.py: failed: x",), problems=("broke off",))
+    finding = Finding(rule="unstable-test", message="odd", path="a\udcff")
+    return {
+        "no test": TrustedTestRun(tests=(), sessions=(broken,), seed="s"),
+        "no session": TrustedTestRun(tests=(), sessions=(), seed="s"),
+        "every outcome": TrustedTestRun(
+            tests=tuple(ended), sessions=(broken,), seed="s", findings=(finding,) * 500, inverted=99
+        ),
+        "only skips": TrustedTestRun(tests=(ended[3],), sessions=(suite_session(),), seed="s"),
+    }
+
+
+def _reported_tests() -> Mapping[str, ReportedTests]:
+    """Reports that say odd things."""
+    cases = tuple(
+        TestCase(id=f"{_ODD_ID}{outcome}", outcome=outcome, message="y\n" * 3000, file="a\tb", line=0)
+        for outcome in TestOutcome
+    )
+    found = {
+        "nothing": ReportedTests(result=exec_result(1), problems=("no report",)),
+        "nothing at all": ReportedTests(result=exec_result(0)),
+        "every outcome": ReportedTests(
+            result=exec_result(1), report=TestReport(format="junit", cases=cases), source="files"
+        ),
+        "contradictions": ReportedTests(
+            result=exec_result(0),
+            report=TestReport(format="tap", cases=cases, complete=False, problems=("minus one passed",)),
+            source="reporter",
+        ),
+        "printed": ReportedTests(
+            result=exec_result(0),
+            report=TestReport(format="console:pytest", cases=(), stated=TestCounts(passed=5)),
+            source="console",
+        ),
+    }
+    for how in Ended:
+        result = exec_result(3, ended=how, signal=9 if how is Ended.SIGNALLED else None)
+        found[f"ended: {how}"] = ReportedTests(
+            result=result, report=TestReport(format="junit", cases=cases[:1]), source="files"
+        )
+    return found
 
 
 def _example_fields(scorer: type[Scorer[Any]]) -> list[dict[str, object]]:

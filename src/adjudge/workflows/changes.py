@@ -16,7 +16,7 @@ from adjudge.records.sandbox import WorkspaceTree
 from adjudge.settings import load_settings
 from adjudge.store.blobs import BlobDirectory
 from adjudge.tasks.seeds import find_seed
-from adjudge.workflows.baselines import baseline_of
+from adjudge.workflows.baseline_of import baseline_of
 
 __all__ = ["changes_of", "changes_with_diff"]
 

@@ -34,7 +34,7 @@ from adjudge.settings import Settings, load_settings
 from adjudge.tasks.freeze import FrozenTask, freeze
 from adjudge.tasks.seeds import Seed, find_seed
 from adjudge.tasks.trees import remove_tree
-from adjudge.workflows.baselines import baseline_of
+from adjudge.workflows.baseline_of import baseline_of
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.document import Graded, evaluate
 from adjudge.workflows.recipes import GradedBy, find_recipe
@@ -251,6 +251,11 @@ class GradeJob:
             # Ours, so it is tried once more.
             change_set = capture_changes(baseline, tree, blobs=self._blobs())
         self._change_set = change_set
+        make_baseline = None
+        if baseline.tree is None:
+            # Loaded here: only scorers that start from the baseline need it written out.
+            make_baseline = importlib.import_module("adjudge.workflows.baselines").BaselineOnDisk(baseline)
+            self._stack.callback(make_baseline.remove)
         return Subject(
             task=self._graded_by.task,
             change_set=change_set,
@@ -258,16 +263,12 @@ class GradeJob:
             workspace=tree,
             contents=contents,
             scenario_files=_files_of(self._graded_by),
+            make_baseline=make_baseline,
         )
 
     def _backend(self, task: Task) -> SandboxBackend:
         """The sandbox asked for: by the caller, else by the scenario, else by the settings."""
-        asked = self._request.sandbox
-        if asked is None:
-            asked = task.scenario.sandbox.backend
-            if asked == "auto":
-                asked = self._settings.sandbox
-        return _backend(asked)
+        return _backend(self._settings.sandbox_for(self._request.sandbox, task.scenario.sandbox.backend))
 
 
 @cache

@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Mapping
 from pathlib import Path
 
 from adjudge.capture.baseline import Baseline
-from adjudge.capture.entries import Entry, Folder, is_folder
-from adjudge.capture.layers import LayerPool
 from adjudge.errors import CaptureError, PatchUnreadable, UsageError, boundary
 from adjudge.formats.patch import parse_patch
 from adjudge.formats.patching import FOLDER, TreeFile, apply_patch
-from adjudge.records.change import EntryType
 from adjudge.records.paths import path_bytes, render_path
-from adjudge.tasks.trees import TreeWriter, write_folder
+from adjudge.workflows.baselines import write_baseline
 
 __all__ = ["patched_workspace", "read_patch"]
 
@@ -48,38 +44,11 @@ def patched_workspace(baseline: Baseline, patch: bytes, place: Path) -> None:
         CaptureError: The baseline cannot be written out.
     """
     patches = parse_patch(patch)
-    with (
-        boundary(CaptureError, f"the baseline cannot be written to {place}"),
-        LayerPool() as pool,
-        baseline.open(pool) as opened,
-    ):
-        writer = TreeWriter(place)
-        write_folder(_CheckedOut(opened.root), writer, leave_out_git=False, drop_special=True)
+    write_baseline(baseline, place)
     root = os.fsencode(place)
     changed = apply_patch(patches, lambda path: _look(root, path))
     with boundary(CaptureError, "the patched workspace cannot be written"):
         _write(root, {path_bytes(path): (path, entry) for path, entry in changed.items()})
-
-
-class _CheckedOut:
-    """A folder of a baseline as git checks it out: a submodule that is not fetched is an empty folder."""
-
-    type = EntryType.DIRECTORY
-    mode = FOLDER
-
-    def __init__(self, folder: Folder | None) -> None:
-        self._folder = folder
-
-    def entries(self) -> Mapping[bytes, Entry]:
-        """Everything in it."""
-        listed = {} if self._folder is None else self._folder.entries()
-        return {name: _checked_out(entry) for name, entry in listed.items()}
-
-
-def _checked_out(entry: Entry) -> Entry:
-    if is_folder(entry):
-        return _CheckedOut(entry)
-    return _CheckedOut(None) if entry.type is EntryType.REPOSITORY else entry
 
 
 def _look(root: bytes, path: str) -> TreeFile | None:

@@ -126,10 +126,14 @@ def _processes_with(mark: str) -> list[int]:
 
 
 @pytest.mark.bwrap
-@pytest.mark.parametrize("patched", [False, True], ids=["workspace", "patch"])
-def test_an_interruption_leaves_nothing(project: Project, patched: bool) -> None:
+@pytest.mark.parametrize(
+    ("patched", "signal_number"),
+    [(False, signal.SIGINT), (True, signal.SIGINT), (False, signal.SIGTERM)],
+    ids=["workspace", "patch", "terminated"],
+)
+def test_an_interruption_leaves_nothing(project: Project, patched: bool, signal_number: int) -> None:
     (project.root / "tmp").mkdir()
-    mark = f"31.{os.getpid()}{int(patched)}"
+    mark = f"31.{os.getpid()}{int(patched)}{signal_number}"
     project.recipe = project.write_recipe(
         "scorers:\n"
         f"  - {{name: a, type: command, command: 'sleep {mark}'}}\n"
@@ -152,7 +156,7 @@ def test_an_interruption_leaves_nothing(project: Project, patched: bool) -> None
         assert running.poll() is None, running.communicate()
         assert time.monotonic() < deadline
         time.sleep(0.05)
-    os.kill(running.pid, signal.SIGINT)
+    os.kill(running.pid, signal_number)
     stdout, stderr = running.communicate(timeout=60)
     assert running.returncode == 130, stderr
     assert stdout == b""

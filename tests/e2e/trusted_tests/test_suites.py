@@ -226,3 +226,46 @@ def test_the_seed_decides() -> None:
         test.model_copy(update={"duration_s": 0}) for test in second.tests
     ]
     assert [session.falsified for session in first.sessions] == [s.falsified for s in second.sessions]
+
+
+def test_tests_that_share_code_share_their_fate() -> None:
+    """Classes inherited and functions imported from another test file, and tests that run other tests."""
+    tests = {
+        "tests/__init__.py": "",
+        "tests/test_base.py": textwrap.dedent(
+            """
+            import shop
+            class TestBase:
+                text = "A B"
+                def test_label(self):
+                    assert shop.label(self.text) == "a-b"
+            def test_total(values=(1, 2)):
+                assert shop.total(values) == 3
+            def test_total_of_a_list():
+                test_total([1, 2])
+            """
+        ),
+        "tests/test_derived.py": textwrap.dedent(
+            """
+            from tests.test_base import TestBase, test_total
+            class TestDerived(TestBase):
+                text = "a B"
+            class TestMore(TestDerived):
+                pass
+            """
+        ),
+    }
+    expected = (
+        "tests/test_base.py::TestBase::test_label",
+        "tests/test_base.py::test_total",
+        "tests/test_base.py::test_total_of_a_list",
+        "tests/test_derived.py::TestBase::test_label",
+        "tests/test_derived.py::test_total",
+        "tests/test_derived.py::TestDerived::test_label",
+        "tests/test_derived.py::TestMore::test_label",
+    )
+    for seed in ("one", "two"):
+        run = grade({"shop.py": HONEST}, tests=tests, expected=expected, seed=seed)
+        assert {test.proof for test in run.tests} == {Proof.VALUE}, run.tests
+        assert run.findings == ()
+        assert grade({"shop.py": LAZY}, tests=tests, expected=expected, seed=seed).credited == 0

@@ -13,7 +13,7 @@ import pytest
 
 from adjudge.evidence.secrets import SecretScanCollector
 from adjudge.evidence.secretscan import scanner
-from adjudge.evidence.secretscan.candidates import may_hold_a_secret, pieces
+from adjudge.evidence.secretscan.candidates import candidate_lines
 from adjudge.evidence.secretscan.scanner import Hit, Scanner, scanner_name
 from adjudge.evidence.secretscan.shapes import SHAPES, find_shapes
 from adjudge.records.evidence import SecretFindings, SecretScan
@@ -40,7 +40,7 @@ def places(found: SecretFindings) -> list[tuple[str | None, int | None]]:
 
 def hits(texts: dict[str, str]) -> list[Hit[str]]:
     made: Scanner[str] = Scanner()
-    found = [hit for name, text in texts.items() for hit in made.scan(name, text.encode().split(b"\n"))]
+    found = [hit for name, text in texts.items() for hit in made.scan(name, text.encode())]
     found += made.finish()
     assert made.failed == []
     return found
@@ -120,17 +120,41 @@ def test_a_hostile_line_costs_no_time() -> None:
 
 
 def test_ordinary_code_is_no_candidate() -> None:
-    source = Path(scanner.__file__).read_bytes().split(b"\n")
-    kept = [line for line in source if may_hold_a_secret(line)]
-    assert len(kept) < 0.05 * len(source)
+    source = Path(scanner.__file__).read_bytes()
+    kept = list(candidate_lines(source))
+    assert len(kept) < 0.05 * source.count(b"\n")
+
+
+@pytest.mark.parametrize("ending", ["", "\n"])
+def test_candidates_keep_their_line_numbers(ending: str) -> None:
+    lines = [f"line {number}" if number % 3 else f"x = '{number:032x}z9'" for number in range(50)]
+    found = list(candidate_lines(("\n".join(lines) + ending).encode()))
+    assert found == [(number, line.encode()) for number, line in enumerate(lines) if not number % 3]
+
+
+def test_two_tokens_make_one_candidate() -> None:
+    line = f"{KEY} and {OTHER_KEY}".encode()
+    assert list(candidate_lines(b"\n" + line + b"\n")) == [(1, line)]
+
+
+def test_the_line_after_the_start_of_a_key_comes_along() -> None:
+    text = b"a\n-----BEGIN RSA PRIVATE" + b" KEY-----\nshort\nnext\n"
+    assert [number for number, _ in candidate_lines(text)] == [1, 2]
+
+
+def test_digests_that_say_so_are_passed_over() -> None:
+    digest = "ab12" * 16
+    assert list(candidate_lines(f"sha256:{digest}\n".encode())) == []
+    assert len(list(candidate_lines(f"sha256:{digest} token={KEY}x1\n".encode()))) == 1
+    assert len(list(candidate_lines(f"sha256:{digest[:-1]}\n".encode()))) == 1
 
 
 def test_long_lines_are_cut_with_overlap() -> None:
-    line = bytes(range(33, 126)) * 500
-    cut = list(pieces(line))
+    words = "".join(f"{number:07x}q" for number in range(6000)).encode()
+    cut = [piece for _, piece in candidate_lines(words)]
     assert max(map(len, cut)) < 5000
-    for start in range(0, len(line) - 300, 97):
-        assert any(line[start : start + 300] in piece for piece in cut)
+    for start in range(0, len(words) - 300, 97):
+        assert any(words[start : start + 300] in piece for piece in cut)
 
 
 def test_only_added_lines_count() -> None:
@@ -237,10 +261,20 @@ def test_encoded_secrets(encoded: str) -> None:
     assert [hit.number for hit in hits({"a": f"x\ndata = '{data}'\n"})] == [2]
 
 
+@needs_betterleaks
+def test_a_flood_of_candidates_is_cut_short_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scanner, "_MAX_CLOSE_BYTES", 50_000)
+    flood = "\n".join(f"{number:064x}" for number in range(4000))
+    found = scan(Attempt({}, {"a": "x = 1\n", "b": flood, "c": f"{flood}\nkey = {KEY}\n"}))
+    assert found.unscanned == ("b", "c")
+    assert places(found) == [("c", 4001)]
+
+
 def test_many_files_keep_their_places() -> None:
     files = {f"src/file{number}.py": f"x = 1\n\ny = '{KEY}'\n" for number in range(40)}
     assert places(scan(Attempt({}, dict(files)))) == [(path, 3) for path in sorted(files)]
 
 
 def test_what_scanned_is_on_record() -> None:
-    assert scan(Attempt({}, {"a": "x\n"})).scanner == scanner_name()
+    assert scan(Attempt({}, {"a": f"{KEY}\n"})).scanner == scanner_name()
+    assert scan(Attempt({}, {"a": "x\n"})).scanner == "no line needed a closer look"

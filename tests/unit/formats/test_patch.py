@@ -177,8 +177,8 @@ def test_binary_literals_and_deltas() -> None:
         (BINARY_HEADER + binary("literal", b"abc", size=2), "not the 2 bytes"),
         (BINARY_HEADER + binary("literal", b"0" * 1_000_000, size=10), "not the 10 bytes"),
         (BINARY_HEADER + "GIT binary patch\nliteral 9999999999\nzBAD\n\n", "above"),
-        (BINARY_HEADER + binary("delta", b"\x05\x05\x05abcde"), "for another content"),
-        (BINARY_HEADER + binary("delta", b"\x96\x01\x05\x05ab"), "malformed binary delta"),
+        (BINARY_HEADER + binary("delta", b"\x05\x05\x05abcde"), "for another base"),
+        (BINARY_HEADER + binary("delta", b"\x96\x01\x05\x05ab"), "the delta is malformed"),
         (
             f"diff --git a/bin b/bin\nindex {'1' * 40}..{'2' * 40}\n" + binary("literal", b"x"),
             "for another content",

@@ -7,7 +7,14 @@ import pytest
 
 from adjudge.errors import SandboxError
 from adjudge.sandbox import uids
-from adjudge.sandbox.uids import FIRST_UID, lease_uid
+from adjudge.sandbox.uids import UidLease
+
+FIRST_UID = uids.FIRST_UID + uids.LEASES
+"""Beyond the real range: taking over a lease ends its user's processes, and other tests run beside these."""
+
+
+def lease_uid(directory: Path) -> UidLease:
+    return uids.lease_uid(directory, first_uid=FIRST_UID)
 
 
 def test_each_lease_is_another_user_and_comes_back(tmp_path: Path) -> None:
@@ -25,7 +32,8 @@ def test_each_lease_is_another_user_and_comes_back(tmp_path: Path) -> None:
 def test_leases_hold_between_processes_and_end_with_their_holder(tmp_path: Path) -> None:
     code = (
         "import sys; from pathlib import Path; from adjudge.sandbox.uids import lease_uid\n"
-        "lease = lease_uid(Path(sys.argv[1])); print(lease.uid, flush=True); sys.stdin.read()"
+        f"lease = lease_uid(Path(sys.argv[1]), first_uid={FIRST_UID})\n"
+        "print(lease.uid, flush=True); sys.stdin.read()"
     )
     holder = subprocess.Popen(
         [sys.executable, "-c", code, str(tmp_path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
@@ -43,6 +51,15 @@ def test_leases_hold_between_processes_and_end_with_their_holder(tmp_path: Path)
     taken_over = lease_uid(tmp_path)
     assert taken_over.uid == FIRST_UID
     taken_over.release()
+
+
+def test_a_doubtful_return_keeps_the_mark(tmp_path: Path) -> None:
+    lease_uid(tmp_path).release(clean=False)
+    assert (tmp_path / str(FIRST_UID)).read_text() == "leased\n"
+    again = lease_uid(tmp_path)
+    assert again.uid == FIRST_UID
+    again.release()
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.root

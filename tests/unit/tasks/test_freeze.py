@@ -204,7 +204,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     info = packages / "stranger-1.0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
-    (info / "entry_points.txt").write_text("[adjudge.scorers]\nfiles = filing_scorer:Files\n")
+    (info / "entry_points.txt").write_text("[adjudge.scorers]\nfiling = filing_scorer:Files\n")
     (packages / "filing_scorer.py").write_text(
         "from adjudge.records.paths import ScenarioFile\n"
         "from adjudge.records.score import ScorerConfig\n"
@@ -226,7 +226,7 @@ def stranger(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 class TestFiles:
     def recipe(self, scenario: Path, *paths: str) -> None:
         listed = ", ".join(paths)
-        (scenario / "adjudge.yaml").write_text(f"scorers: [{{type: files, expect: [{listed}]}}]\n")
+        (scenario / "adjudge.yaml").write_text(f"scorers: [{{type: filing, expect: [{listed}]}}]\n")
 
     def test_they_are_kept_and_part_of_the_digest(self, scenario: Path, state: Path) -> None:
         (scenario / "hidden" / "deep").mkdir(parents=True)

@@ -10,7 +10,7 @@ from adjudge.contracts import Contents
 from adjudge.errors import SubjectError
 from adjudge.records.change import EntryType, FileChange
 
-__all__ = ["MAX_FILE_BYTES", "Added", "Run", "added_text", "readable_lines", "removed_lines"]
+__all__ = ["MAX_FILE_BYTES", "Added", "Run", "added_text", "readable_text", "removed_lines"]
 
 MAX_FILE_BYTES = 64 * 1024 * 1024
 """How much of one file is read into memory and scanned."""
@@ -25,9 +25,9 @@ _PRINTABLE_WIDE = re.compile(rb"(?:[\t\x20-\x7e]\x00){10,}")
 class Run:
     """Consecutive lines."""
 
-    first: int
-    """Number of the first line; 0 where lines mean nothing, in a binary file."""
-    lines: list[bytes]
+    first: int | None
+    """Number of the first line; None where lines mean nothing, in a binary file."""
+    text: bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,27 +62,28 @@ def added_text(change: FileChange, contents: Contents) -> Added:
         return _everything(change, data, compared=False)
     lines = data.split(b"\n")
     runs = [
-        Run(hunk.new_start, lines[hunk.new_start - 1 : hunk.new_start - 1 + hunk.new_lines])
+        Run(hunk.new_start, b"\n".join(lines[hunk.new_start - 1 : hunk.new_start - 1 + hunk.new_lines]))
         for hunk in hunks
         if hunk.new_lines
     ]
     return Added(runs, whole=size <= MAX_FILE_BYTES, compared=True)
 
 
-def readable_lines(data: bytes, *, binary: bool = True) -> tuple[list[bytes], bool]:
-    """The lines of a content, and whether they are lines in the sense of an editor.
+def readable_text(data: bytes, *, binary: bool = True) -> tuple[bytes, bool]:
+    """The text of a content, and whether its lines are lines in the sense of an editor.
 
     UTF-16 is read as text; of anything else with NUL bytes, the readable runs, unless not asked for.
     """
     wide = _decode_wide(data)
     if wide is not None:
-        return wide.split(b"\n"), True
+        return wide, True
     if b"\0" not in data[:_SNIFFED_BYTES]:
-        return data.split(b"\n"), True
+        return data, True
     if not binary:
-        return [], False
+        return b"", False
     narrow = [match.group() for match in _PRINTABLE.finditer(data)]
-    return narrow + [match.group().replace(b"\0", b"") for match in _PRINTABLE_WIDE.finditer(data)], False
+    spaced = [match.group().replace(b"\0", b"") for match in _PRINTABLE_WIDE.finditer(data)]
+    return b"\n".join(narrow + spaced), False
 
 
 def removed_lines(change: FileChange, contents: Contents) -> Iterator[bytes]:
@@ -101,9 +102,9 @@ def removed_lines(change: FileChange, contents: Contents) -> Iterator[bytes]:
 
 
 def _everything(change: FileChange, data: bytes, *, compared: bool) -> Added:
-    lines, numbered = readable_lines(data, binary=not change.litter)
+    text, numbered = readable_text(data, binary=not change.litter)
     whole = (change.new_size_bytes or 0) <= MAX_FILE_BYTES
-    return Added([Run(1 if numbered else 0, lines)], whole=whole, compared=compared)
+    return Added([Run(1 if numbered else None, text)], whole=whole, compared=compared)
 
 
 def _decode_wide(data: bytes) -> bytes | None:

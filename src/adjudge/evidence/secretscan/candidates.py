@@ -1,9 +1,9 @@
 """Which lines are worth a closer look.
 
 The rules cost some microseconds for every byte, and nearly all of an ordinary change is prose and names. A
-credential is a run of characters with a digit in it that is no name with a number, a long run of letters, a
-key block or an address with a password; lines with none of these are passed over at some 70 MB/s, and one or
-two in a hundred are left.
+credential is a run of characters with a digit in it that is no name with a number, a long run of letters that
+is no words, a key block, or an address with a password. Text is searched for such places as a whole, not line
+by line, which is several times faster; a fraction of a percent of ordinary code is left.
 """
 
 from __future__ import annotations
@@ -11,14 +11,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-__all__ = ["may_hold_a_secret", "pieces"]
+__all__ = ["candidate_lines"]
 
-_DIGIT = re.compile(rb"[0-9]")
 _RUN = re.compile(rb"[A-Za-z0-9_+/=.~-]{10,}")
-_SHORTEST_RUN = 10
-_LETTERS = re.compile(rb"[A-Za-z]{24,}")
-_PLACE = re.compile(rb"-----(?:BEGIN|END) |://[^/\s]*@|[_-][A-Za-z]{30}|glpat-|dckr_pat_")
-_SHORTEST_PLACE = 16
+_DIGIT = re.compile(rb"[0-9]")
+_LONG = 24
+_LETTERS = re.compile(rb"[A-Za-z]{%d,}" % _LONG)
+_AFTER_A_PREFIX = re.compile(rb"[_-][A-Za-z]{30}")
+_PREFIXES = (b"glpat-", b"dckr_pat_", b"-----BEGIN")
+_PASSWORD = re.compile(rb"://[^/\s]{0,300}@")
+_BLOCK_END = re.compile(rb"-----END ")
 
 _SEPARATORS = re.compile(rb"[_+/=.~-]+")
 _NAME = re.compile(rb"[A-Za-z]*[0-9]{0,4}[A-Za-z]*|[0-9]{0,10}")
@@ -39,38 +41,68 @@ _OVERLAP_BYTES = 512
 """More than any token; a key block on one long line is known by its first bytes."""
 
 
-def may_hold_a_secret(line: bytes) -> bool:
-    """Whether the rules should look at a line."""
-    if len(line) < _SHORTEST_RUN:
-        return False
-    if _DIGIT.search(line) is not None and _has_a_token(line):
+def candidate_lines(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The lines that may hold a secret, each with its number from 0; very long ones in overlapping pieces."""
+    number, counted, done = 0, 0, 0
+    for position in sorted(_places(data)):
+        if position < done:
+            continue
+        start = data.rfind(b"\n", 0, position) + 1
+        end = _line_end(data, position)
+        number += data.count(b"\n", counted, start)
+        counted, done = start, end
+        line = data[start:end]
+        if _DIGEST.search(line) is not None and not _is_suspicious(_DIGEST.sub(b" ", line)):
+            continue
+        yield from ((number, piece) for piece in _pieces(line))
+        if b"-----BEGIN " in line and end < len(data):
+            # What a key block starts with may be too short to be noticed by itself.
+            done = _line_end(data, end + 1)
+            yield number + 1, data[end + 1 : done]
+
+
+def _line_end(data: bytes, position: int) -> int:
+    end = data.find(b"\n", position)
+    return len(data) if end < 0 else end
+
+
+def _places(data: bytes) -> Iterator[int]:
+    """Where something may be, in any order."""
+    has_digit = _DIGIT.search
+    for run in _RUN.finditer(data):
+        text = run.group()
+        if has_digit(text) is None:
+            # Nearly every run of ordinary code goes this way.
+            if len(text) < _LONG and not text.startswith(_PREFIXES):
+                continue
+            if _is_wordless(text):
+                yield run.start()
+        elif (
+            not _is_name(text)
+            or text.startswith(_PREFIXES)
+            or _TELLING.search(_line_around(data, run.start())) is not None
+        ):
+            yield run.start()
+    for pattern in (_PASSWORD, _BLOCK_END):
+        for match in pattern.finditer(data):
+            yield match.start()
+
+
+def _is_suspicious(data: bytes) -> bool:
+    return next(_places(data), None) is not None
+
+
+def _line_around(data: bytes, position: int) -> bytes:
+    """The line, as far as it matters for a name beside a value."""
+    start = max(data.rfind(b"\n", 0, position) + 1, position - _OVERLAP_BYTES)
+    return data[start : min(_line_end(data, position), position + _OVERLAP_BYTES)]
+
+
+def _is_wordless(run: bytes) -> bool:
+    """Whether a run without a digit may be a credential by itself."""
+    if run.startswith(_PREFIXES) or _AFTER_A_PREFIX.search(run) is not None:
         return True
-    if len(line) < _SHORTEST_PLACE:
-        return False
-    if any(not _reads_like_words(run) for run in _LETTERS.findall(line)):
-        return True
-    return _PLACE.search(line) is not None
-
-
-def pieces(line: bytes) -> Iterator[bytes]:
-    """A line, cut into overlapping pieces when it is very long."""
-    if len(line) <= 2 * _PIECE_BYTES:
-        yield line
-        return
-    for start in range(0, len(line), _PIECE_BYTES):
-        yield line[start : start + _PIECE_BYTES + _OVERLAP_BYTES]
-
-
-def _has_a_token(line: bytes) -> bool:
-    runs = _runs(line)
-    if not runs or (all(map(_is_name, runs)) and _TELLING.search(line) is None):
-        return False
-    left = _DIGEST.sub(b" ", line)
-    return left == line or bool(_runs(left))
-
-
-def _runs(line: bytes) -> list[bytes]:
-    return [run for run in _RUN.findall(line) if _DIGIT.search(run) is not None]
+    return any(not _reads_like_words(letters) for letters in _LETTERS.findall(run))
 
 
 def _is_name(run: bytes) -> bool:
@@ -84,3 +116,13 @@ def _is_name(run: bytes) -> bool:
 def _reads_like_words(run: bytes) -> bool:
     """Whether capitals are as rare as in `camelCaseNames`; of random letters they are half."""
     return (len(run) - len(run.translate(None, _CAPITALS))) * 3 < len(run)
+
+
+def _pieces(line: bytes) -> Iterator[bytes]:
+    if len(line) <= 2 * _PIECE_BYTES:
+        yield line
+        return
+    for start in range(0, len(line), _PIECE_BYTES):
+        piece = line[start : start + _PIECE_BYTES + _OVERLAP_BYTES]
+        if _is_suspicious(piece):
+            yield piece

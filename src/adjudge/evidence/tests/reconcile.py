@@ -33,9 +33,9 @@ class Heard:
     """Which of the twins' versions."""
     channel: Channel
 
-    def false(self, definition: tuple[str, str]) -> bool:
-        """Whether a definition was false in it."""
-        return definition in self.twins.falsified[self.number]
+    def false(self, definition: tuple[str, str]) -> Falsification | None:
+        """What made a definition false in it; None where nothing did."""
+        return self.twins.false(definition, self.number)
 
     def results(self) -> dict[str, Ended]:
         """How each reported test ended, by its real id."""
@@ -58,8 +58,9 @@ class Reconciled:
 def reconcile(expected: Sequence[str], files: TestFiles, heard: Sequence[Heard]) -> Reconciled:
     """Conclude.
 
-    An expected id without parameters stands for every parametrisation of that test that is reported; all of
-    them have to pass.
+    An expected id without parameters stands for every parametrisation of that test that is reported, and one
+    that was cut off inside them, as ids of public data sets are, for every reported id that starts with it;
+    all of them have to pass.
     """
     judge = _Judge(files, [(session, session.results()) for session in heard])
     reported = {id_: None for _, results in judge.sessions for id_ in results}
@@ -72,6 +73,9 @@ def reconcile(expected: Sequence[str], files: TestFiles, heard: Sequence[Heard])
         members = [canonical]
         if "[" not in canonical:
             members = by_base.get(canonical) or members
+        elif not canonical.endswith("]"):
+            same = by_base.get(canonical.partition("[")[0], ())
+            members = [other for other in same if other.startswith(canonical)] or members
         claimed.update(members)
         judge.conclude(id_, members)
     return Reconciled(
@@ -122,9 +126,10 @@ class _Judge:
         plans: list[Falsification] = []
         for session, results in self.sessions:
             end = results.get(id_, _MISSING)
-            if definition is not None and session.false(definition):
+            plan = session.false(definition) if definition is not None else None
+            if plan is not None:
                 falsified.append(end)
-                plans.append(session.twins.files.plan(definition))
+                plans.append(plan)
             else:
                 written.append(end)
         first = _worst(written)

@@ -52,8 +52,7 @@ class Order:
         command = self.command
         if command.runner == "unittest":
             return list(command.args)
-        args = ["-c", command.config or "/dev/null", "--rootdir=.", "-o", "cache_dir=/tmp/.pytest_cache"]
-        args += ["--maxfail=0", "--color=no"]
+        args = ["-c", command.config or "/dev/null", "--rootdir=.", "--maxfail=0", "--color=no"]
         if self.collect_only:
             args += ["--collect-only", "-q"]
         if self.quick:
@@ -112,6 +111,8 @@ class Suites:
     def __init__(self, backend: SandboxBackend, base: SandboxSpec) -> None:
         self._backend = backend
         self._base = base
+        self.reports: list[SandboxReport] = []
+        """How each sandbox came about, for provenance."""
 
     async def run(self, order: Order, workspace: WorkspaceTree) -> Session:
         """Run one session in a fresh sandbox over a workspace."""
@@ -128,6 +129,7 @@ class Suites:
                 async with await self._backend.start(spec) as sandbox:
                     result = await sandbox.exec(_request(order, limits), on_output=observe)
                     report = sandbox.report
+                    self.reports.append(report)
         except TimeoutError as error:
             raise SandboxError(
                 f"the {self._backend.name} sandbox did not come back within {_GRACE_S:g} s of the session's "

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from adjudge.syntax.python.falsify import FalsifiableFile, Falsification
 
 __all__ = ["Located", "TestFiles", "Twins"]
+
+_DEEPEST = 8
+"""How many imports of a test are followed from file to file."""
 
 
 @dataclass(frozen=True)
@@ -76,18 +79,54 @@ class TestFiles:
         """All of the files."""
         return list(self._files)
 
-    def definition(self, located: Located) -> tuple[str, str] | None:
-        """What is falsified for a test: its file and the definition's name there."""
-        name = self._files[located.path].definition(located.name)
-        return (located.path, name) if name is not None else None
+    def definition(self, located: Located, depth: int = 0) -> tuple[str, str] | None:
+        """What is falsified for a test: file and name of its definition, there or in another trusted file."""
+        file = self._files[located.path]
+        name = file.definition(located.name)
+        if name is not None:
+            return (located.path, name)
+        for module, there in file.elsewhere(located.name) if depth < _DEEPEST else ():
+            path = self._module(module, located.path)
+            found = self.definition(Located(path, there), depth + 1) if path is not None else None
+            if found is not None:
+                return found
+        return None
+
+    def _module(self, name: str, importer: str) -> str | None:
+        """The trusted file behind a module that a file imports from."""
+        bare = name.lstrip(".")
+        dots = len(name) - len(bare)
+        if not dots:
+            return self._modules.get(bare)
+        folder = (
+            PurePosixPath(importer).parents[dots - 1]
+            if dots <= len(PurePosixPath(importer).parents)
+            else None
+        )
+        if folder is None:
+            return None
+        path = folder.joinpath(*bare.split(".")) if bare else folder
+        for candidate in (f"{path}.py", f"{path}/__init__.py"):
+            if candidate in self._files:
+                return candidate
+        return None
+
+    def mentioned(self, definition: tuple[str, str]) -> set[tuple[str, str]]:
+        """Definitions of other tests that a definition's own code names."""
+        path, name = definition
+        found = {self.definition(Located(path, other)) for other in self._files[path].mentions(name)}
+        return {other for other in found if other is not None and other != definition}
 
     def plan(self, definition: tuple[str, str]) -> Falsification:
         """What can be done to a definition."""
         return self._files[definition[0]].plan(definition[1])
 
     def declares_skip(self, located: Located) -> bool:
-        """Whether the file says that the test may be skipped."""
-        return self._files[located.path].declares_skip(located.name)
+        """Whether the test's file, or the one that defines it, says that it may be skipped."""
+        definition = self.definition(located)
+        return self._files[located.path].declares_skip(located.name) or (
+            definition is not None and self._files[definition[0]].declares_skip(definition[1])
+        )
 
     def tests(self, runner: str) -> list[str]:
         """Ids (in pytest's form, without parameters) of every test the files define for a runner."""
@@ -120,13 +159,32 @@ class Twins:
         self.falsifiable = frozenset(
             definition for definition in wanted if not single and not files.plan(definition).unproven
         )
+        self._mentioned = {definition: files.mentioned(definition) for definition in dict.fromkeys(wanted)}
         sessions: list[set[tuple[str, str]]] = [set()] if single else [set(), set()]
-        for path, name in self.falsifiable:
+        for group in _connected(self._mentioned):
+            # A test that runs another one is false wherever that one is.
+            path, name = min(group)
             text = f"{seed}\0{path}\0{name}"
             bit = hashlib.sha256(text.encode("utf-8", "surrogateescape")).digest()[0] & 1
-            sessions[bit].add((path, name))
+            for definition in group & self.falsifiable:
+                sessions[bit].add(definition)
         self.falsified = tuple(frozenset(session) for session in sessions)
         """Per session, the definitions that are false in it."""
+
+    def false(self, definition: tuple[str, str], session: int) -> Falsification | None:
+        """What was done to a test in a session, itself or a test that it runs; None where nothing was."""
+        if definition in self.falsified[session]:
+            return self.files.plan(definition)
+        seen = {definition}
+        reached = list(self._mentioned.get(definition, ()))
+        while reached:
+            other = reached.pop()
+            if other in self.falsified[session]:
+                return replace(self.files.plan(other), certain=False, wide=False)
+            if other not in seen:
+                seen.add(other)
+                reached += self._mentioned.get(other, ())
+        return None
 
     def write(self, session: int, directory: Path) -> None:
         """Write a session's test files below `directory`."""
@@ -150,6 +208,18 @@ class Twins:
         for word, part in self.files.plan(definition).ids.items():
             parameters = parameters.replace(word, part)
         return base + bracket + parameters
+
+
+def _connected(links: Mapping[tuple[str, str], set[tuple[str, str]]]) -> list[frozenset[tuple[str, str]]]:
+    """Groups of definitions that are linked with each other, in either direction, over any way."""
+    group_of: dict[tuple[str, str], set[tuple[str, str]]] = {}
+    for definition, others in links.items():
+        joined = {definition}
+        for member in (definition, *others):
+            joined |= group_of.get(member, {member})
+        for member in joined:
+            group_of[member] = joined
+    return list({frozenset(group) for group in group_of.values()})
 
 
 def _modules(files: Mapping[str, FalsifiableFile]) -> dict[str, str]:

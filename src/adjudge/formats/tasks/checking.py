@@ -11,13 +11,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from pydantic import BaseModel, ValidationError
+from pydantic import AliasChoices, BaseModel, ValidationError
 
 from adjudge.errors import Problem
 from adjudge.formats.tasks.document import Node
 from adjudge.formats.tasks.messages import describe, explain, nearest, unknown_key
 
-__all__ = ["Findings", "check", "entries", "known_keys"]
+__all__ = ["Findings", "check", "entries", "known_keys", "other_names"]
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -43,8 +43,20 @@ class Findings:
 
 
 def known_keys(model: type[BaseModel]) -> list[str]:
-    """The keys a model is written with."""
-    return [info.alias or name for name, info in model.model_fields.items()]
+    """The keys a model is written with, other spellings included."""
+    keys = [info.alias or name for name, info in model.model_fields.items()]
+    return [*keys, *other_names(model)]
+
+
+def other_names(model: type[BaseModel]) -> dict[str, str]:
+    """Other spelling → the field that it stands for."""
+    return {
+        other: name
+        for name, info in model.model_fields.items()
+        if isinstance(info.validation_alias, AliasChoices)
+        for other in info.validation_alias.choices
+        if isinstance(other, str) and other != name
+    }
 
 
 def entries(node: Node, where: str, findings: Findings) -> Mapping[str, Node] | None:
@@ -91,6 +103,12 @@ def check(
         rest = len(unknown) - _MAX_UNKNOWN
         findings.problem(fields[unknown[_MAX_UNKNOWN]], where, f"and {rest} more unknown keys")
     plain = {key: value.plain() for key, value in fields.items() if key in keys}
+    for other, name in other_names(model).items():
+        if other in plain and name in plain:
+            findings.problem(
+                fields[other], where, f"{other!r} is another name of {name!r}; write one of them"
+            )
+            del plain[other]
     try:
         checked = model.model_validate_json(json.dumps(plain), strict=True, context=context)
     except ValidationError as error:

@@ -12,6 +12,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from adjudge import catalog
+from adjudge.formats.tasks.checking import other_names
 from adjudge.formats.tasks.recipe import MAX_SCORERS, Flags, load_scorer
 from adjudge.formats.tasks.scorerdocs import describe_scorer, one_paragraph
 from adjudge.formats.tasks.sections import Expect, Exposed, Header, InstructionFile, WrittenSandbox
@@ -173,10 +174,20 @@ def _scorer(name: str, defs: Schema) -> Schema:
     if scorer.advisory_only:
         del flags["weight"], flags["gate"]
     own = _model(scorer.Config, defs, f"scorer.{name}")
-    return {
+    fields = own.get("properties", {})
+    others = other_names(scorer.Config)
+    spelled = [field for field in own.get("required", ()) if field in others.values()]
+    schema: Schema = {
         "type": "object",
         "description": describe_scorer(name).summary,
-        "properties": {**flags, **own.get("properties", {})},
-        "required": ["type", *own.get("required", ())],
+        "properties": {**flags, **fields, **{other: fields[field] for other, field in others.items()}},
+        "required": ["type", *(field for field in own.get("required", ()) if field not in spelled)],
         "additionalProperties": False,
     }
+    for other, field in others.items():
+        # Said this way round, an editor that finds neither asks for the field by its first name.
+        either = {"if": {"required": [other]}, "then": {"properties": {field: False}}}
+        if field in spelled:
+            either["else"] = {"required": [field]}
+        schema.setdefault("allOf", []).append(either)
+    return schema

@@ -146,7 +146,12 @@ def _bounds(schema: Mapping[str, Any]) -> str:
     low, high = schema.get("minimum"), schema.get("maximum")
     above, below = schema.get("exclusiveMinimum"), schema.get("exclusiveMaximum")
     if low is not None and high is not None:
-        return f", {low:g} to {high:g}"
+        return f", {_number(low)} to {_number(high)}"
     named = {"at least": low, "at most": high, "above": above, "below": below}
-    said = [f"{word} {value:g}" for word, value in named.items() if value is not None]
+    said = [f"{word} {_number(value)}" for word, value in named.items() if value is not None]
     return f", {' and '.join(said)}" if said else ""
+
+
+def _number(value: float) -> str:
+    """A bound as one would write it in the file."""
+    return str(int(value)) if value == int(value) else str(value)

@@ -1,34 +1,38 @@
-"""`command`: a shell command exits with 0."""
+"""`command`: a shell command exits as expected."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Sequence
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints
+from pydantic import AliasChoices, Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.records.base import BlobRef
 from adjudge.records.evidence import AnyRequest, CommandRun
 from adjudge.records.sandbox import Ended, ExecResult
-from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome, Verdict
+from adjudge.records.score import Finding, ScorerOutcome, Verdict
+from adjudge.scorers.behaviour.coderun import (
+    CodeConfig,
+    ShellCommand,
+    TimeLimit,
+    clean_needs,
+    left_out,
+    tree_of,
+)
+from adjudge.scorers.wording import first_findings
 
 __all__ = ["Command"]
 
 
-def _without_nul(command: str) -> str:
-    if "\0" in command:
-        raise ValueError("a command cannot contain a NUL byte")
-    return command
-
-
 class Command:
-    """A shell command, run in the final workspace, exits with 0.
+    """A shell command, run in the final workspace, exits as expected: with 0, unless another code is named.
 
     Measures:
-        Behaviour. `/bin/sh` runs the command in a sandbox over a private copy of the final workspace,
-        without network. Any other exit code, a signal, a time-out, or running out of memory, processes,
+        Behaviour. `/bin/sh` runs the command in a sandbox over a private copy of the final workspace, or
+        with `isolation: clean` over the baseline with the attempt's changes to unprotected paths, without
+        network. Any other exit code, a signal, a time-out, or running out of memory, processes,
         disk or output is the attempt's failure, with the reason said.
 
     Evidence:
@@ -39,7 +43,8 @@ class Command:
     How it is fooled:
         The command runs what the attempt left: its tests, its configuration, its `conftest.py` or
         `Makefile`. An exit code of 0 proves that the process said so. Guard the files that the command
-        relies on with `tests_unmodified` and `baseline_unmodified`.
+        relies on with `isolation: clean`, with `inject`, or with `tests_unmodified` and
+        `baseline_unmodified`.
 
     Example:
         ```yaml
@@ -52,38 +57,52 @@ class Command:
     """
 
     name: ClassVar[str] = "command"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     required_by_default: ClassVar[bool] = True
     advisory_only: ClassVar[bool] = False
 
-    class Config(ScorerConfig):
+    class Config(CodeConfig):
         """Fields of `command`."""
 
-        command: Annotated[str, StringConstraints(pattern=r"\S"), AfterValidator(_without_nul)]
-        """What `/bin/sh -c` runs, in the root of the workspace."""
-        timeout_s: float = Field(default=900.0, ge=1, le=3600, strict=True)
+        command: ShellCommand = Field(validation_alias=AliasChoices("command", "cmd"))
+        """What `/bin/sh -c` runs, in the root of the workspace. `cmd` is another name of it."""
+        expect_exit: int = Field(default=0, ge=0, le=255, strict=True)
+        """The exit code that passes."""
+        timeout_s: TimeLimit = 900.0
         """Seconds until the command and all it started are ended, from 1 to 3600."""
 
     def needs(self, config: Config) -> Sequence[AnyRequest]:
-        """One run of the command."""
-        return (CommandRun(command=config.command, timeout_s=config.timeout_s),)
+        """One run of the command, and what its tree leaves out."""
+        request = _request(config)
+        return (request, *clean_needs(request.tree))
 
     def score(self, config: Config, evidence: Evidence) -> ScorerOutcome:
-        """PASS when the command ended by itself with exit code 0."""
-        result = evidence[CommandRun(command=config.command, timeout_s=config.timeout_s)].result
-        reason = _how_it_ended(result, config.timeout_s)
+        """PASS when the command ended by itself with the exit code that is expected."""
+        request = _request(config)
+        result = evidence[request].result
+        informed = left_out(request.tree, evidence)
+        reason = _how_it_ended(result, config)
         output = _tails(result)
         details = _details(result)
-        if result.ok:
-            return ScorerOutcome.passed(reason, output_tail=output, details=details)
+        if result.ended is Ended.EXITED and result.exit_code == config.expect_exit:
+            return ScorerOutcome.passed(
+                reason, findings=first_findings(informed), output_tail=output, details=details
+            )
         if result.ended is Ended.CANCELLED:
             return ScorerOutcome(verdict=Verdict.ERROR, reason=reason, output_tail=output, details=details)
+        failure = Finding(rule=_RULES[result.ended], message=f"`{config.command.strip()}`: {reason}")
         return ScorerOutcome.failed(
             reason,
-            findings=(Finding(rule=_RULES[result.ended], message=f"`{config.command.strip()}`: {reason}"),),
+            findings=first_findings((failure, *informed)),
             output_tail=output,
             details=details,
         )
+
+
+def _request(config: Command.Config) -> CommandRun:
+    return CommandRun(
+        command=config.command, timeout_s=config.timeout_s, tree=tree_of(config, config.command)
+    )
 
 
 _SHORT = 1024
@@ -108,14 +127,18 @@ _LIMITS = {
 }
 
 
-def _how_it_ended(result: ExecResult, timeout_s: float) -> str:
+def _how_it_ended(result: ExecResult, config: Command.Config) -> str:
     if result.ended is Ended.EXITED:
-        return (
-            "exit 0" if result.ok else f"exit {result.exit_code}, expected 0{_exit_meaning(result.exit_code)}"
-        )
+        if result.exit_code == config.expect_exit:
+            return f"exit {result.exit_code}"
+        return f"exit {result.exit_code}, expected {config.expect_exit}{_exit_meaning(result.exit_code)}"
     if result.ended is Ended.SIGNALLED:
         return f"ended by signal {result.signal}{_signal_name(result.signal)}"
-    what = f"timed out after {timeout_s:g} s" if result.ended is Ended.TIMED_OUT else _LIMITS[result.ended]
+    what = (
+        f"timed out after {config.timeout_s:g} s"
+        if result.ended is Ended.TIMED_OUT
+        else _LIMITS[result.ended]
+    )
     return f"{what}: {result.reason}" if result.reason else what
 
 

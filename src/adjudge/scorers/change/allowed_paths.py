@@ -13,7 +13,7 @@ from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import AnyRequest, ParsedChange
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
-from adjudge.scorers.wording import counted, first_findings, happened_to
+from adjudge.scorers.wording import counted, first_changed_line, first_findings, happened_to
 
 __all__ = ["AllowedPaths"]
 
@@ -80,6 +80,7 @@ def _outside(change: FileChange, allowed: PathPatterns) -> Iterator[Finding]:
         yield Finding(
             rule="path-outside-allowed",
             path=path,
+            line=first_changed_line(change) if path == change.path else None,
             message=f"{render_path(path)} was {_done_to(path, change)}; no allowed pattern matches it",
         )
 

@@ -13,7 +13,7 @@ from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import AnyRequest, ParsedChange
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
-from adjudge.scorers.wording import counted, first_findings, happened_to
+from adjudge.scorers.wording import counted, first_changed_line, first_findings, happened_to
 
 __all__ = ["ForbidPaths"]
 
@@ -82,7 +82,8 @@ def _touched(change: FileChange, forbidden: PathPatterns) -> Iterator[Finding]:
             done += f" as a {change.new_type} in the place of a forbidden folder"
         if pattern is not None:
             message = f"{render_path(path)} was {done}; forbidden by {pattern}"
-            yield Finding(rule="path-forbidden", path=path, message=message)
+            line = first_changed_line(change) if path == change.path else None
+            yield Finding(rule="path-forbidden", path=path, line=line, message=message)
 
 
 def _stands_in_for_a_folder(change: FileChange) -> bool:

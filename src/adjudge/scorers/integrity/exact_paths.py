@@ -9,7 +9,7 @@ from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import AnyRequest, ParsedChange, PathState
 from adjudge.records.paths import parse_path, render_path
 from adjudge.records.score import Finding, ScorerOutcome
-from adjudge.scorers.wording import counted, first_findings, happened_to
+from adjudge.scorers.wording import counted, first_changed_line, first_findings, happened_to
 
 __all__ = ["evidence_on", "judge_unmodified"]
 
@@ -51,7 +51,8 @@ def _touched(change: FileChange, listed: Mapping[str, str], rule: str) -> Iterat
             why = f" as a {change.new_type} over a parent of {render_path(listed[path])}"
         else:
             continue
-        yield Finding(rule=rule, path=path, message=f"{render_path(path)} was {done}{why}")
+        line = None if gone else first_changed_line(change)
+        yield Finding(rule=rule, path=path, line=line, message=f"{render_path(path)} was {done}{why}")
 
 
 def _protected(paths: Sequence[str]) -> dict[str, str]:

@@ -85,6 +85,53 @@ class Definitions:
         return None
 
     @cached_property
+    def _imported(self) -> dict[str, tuple[str, str]]:
+        """Names taken from other modules: the module (with its leading dots) and the name there."""
+        found: dict[str, tuple[str, str]] = {}
+        for statement in statements_below(self._tree.body):
+            if isinstance(statement, ast.ImportFrom):
+                module = "." * statement.level + (statement.module or "")
+                for alias in statement.names:
+                    found[alias.asname or alias.name] = (module, alias.name)
+        return found
+
+    def elsewhere(self, test: str) -> list[tuple[str, str]]:
+        """Where a test without a definition here may come from: modules, and its name in each."""
+        head, separator, rest = test.partition("::")
+        if head in self._imported:
+            module, name = self._imported[head]
+            return [(module, name + separator + rest)]
+        class_name, _, method = test.rpartition("::")
+        found = []
+        for base in self._bases(class_name, 0):
+            if base in self._imported:
+                module, name = self._imported[base]
+                found.append((module, f"{name}::{method}"))
+        return found
+
+    def _bases(self, class_name: str, depth: int) -> Iterator[str]:
+        class_ = self._classes.get(class_name)
+        if class_ is not None and depth < 20:
+            for base in class_.bases:
+                if isinstance(base, ast.Name):
+                    yield base.id
+                    yield from self._bases(base.id, depth + 1)
+
+    def mentions(self, test: str) -> set[str]:
+        """Other tests that a test's own code names: it may run them."""
+        found = self.definition(test)
+        if found is None:
+            return set()
+        owner = "::".join(owner.name for owner in found.owners)
+        names: set[str] = set()
+        for node in (node for top in found.nodes for node in ast.walk(top)):
+            if isinstance(node, ast.Name) and node.id.startswith("test"):
+                names.add(node.id)
+            elif isinstance(node, ast.Attribute) and node.attr.startswith("test") and owner:
+                names.add(f"{owner}::{node.attr}")
+        return names - {test}
+
+    @cached_property
     def tests(self) -> tuple[str, ...]:
         """Names that runners collect by default, inherited ones included, in the order of the file."""
         found: dict[str, None] = {}

@@ -106,6 +106,14 @@ class FalsifiableFile:
         found = self._definitions.definition(test)
         return found.name if found is not None else None
 
+    def elsewhere(self, test: str) -> list[tuple[str, str]]:
+        """Where a test that is not defined here may be imported from: modules, and its name in each."""
+        return self._definitions.elsewhere(test) if self._source is not None else []
+
+    def mentions(self, definition: str) -> set[str]:
+        """Names of other tests in a definition's own code."""
+        return self._definitions.mentions(definition) if self._source is not None else set()
+
     def declares_skip(self, test: str) -> bool:
         """Whether the file itself says that this test may be skipped."""
         return self._source is not None and self._definitions.declares_skip(test)

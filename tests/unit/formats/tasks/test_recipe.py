@@ -135,7 +135,24 @@ def test_a_written_name_is_never_given_to_another() -> None:
 
 def test_config_has_every_default_filled_in() -> None:
     spec = only("scorers: [{type: command, command: make}]")
-    assert spec.config == {"command": "make", "timeout_s": 900.0}
+    assert spec.config == {
+        "isolation": "snapshot",
+        "inject": [],
+        "allow": [],
+        "protect": [],
+        "command": "make",
+        "expect_exit": 0,
+        "timeout_s": 900.0,
+    }
+
+
+def test_a_field_may_have_another_name() -> None:
+    spec = only("scorers: [{type: command, cmd: make}]")
+    assert spec == only("scorers: [{type: command, command: make}]")
+    found = parse("scorers: [{type: command, cmd: make, command: make}]")
+    assert [str(problem) for problem in found.problems] == [
+        "f:1:27: scorers[0]: 'cmd' is another name of 'command'; write one of them"
+    ]
 
 
 def test_a_weight_on_a_gate_gets_a_warning() -> None:

@@ -1,0 +1,170 @@
+"""The collector of `ReportRun`: a test command of any language, and what it reported in that very run.
+
+Report files that were there before are taken away first, so whatever is found afterwards was written by the
+run. That proves when a report was made, not by whom: candidate code runs beside the runner.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import secrets
+from pathlib import PurePosixPath
+from typing import ClassVar, Literal
+
+from adjudge.contracts import BlobStore, Sandbox, SandboxBackend, Subject
+from adjudge.errors import ReportUnreadable, SandboxError, SubjectError
+from adjudge.evidence.gradedtree import graded_tree, laid_over
+from adjudge.formats.patterns import PathPatterns
+from adjudge.formats.testcommands import Reporting, add_reporter
+from adjudge.formats.testreports.console import parse_console
+from adjudge.formats.testreports.detect import join_reports, parse_report, without_root
+from adjudge.records.evidence import ReportedTests, ReportRun
+from adjudge.records.paths import path_bytes, path_from_bytes, render_path
+from adjudge.records.sandbox import Ended, ExecRequest, ExecResult, SandboxReport, SandboxSpec
+from adjudge.records.testreport import TestReport
+
+__all__ = ["ReportRunCollector"]
+
+_GRACE_S = 60.0
+_MAX_REPORT_BYTES = 64 * 1024 * 1024
+_MAX_OUTPUT_BYTES = 16 * 1024 * 1024
+_MAX_FILES = 2000
+_SHOWN = 50
+_WORKSPACE = PurePosixPath("/workspace")
+
+
+class ReportRunCollector:
+    """Runs test commands, each in a sandbox of its own.
+
+    Args:
+        backend: Where sandboxes come from.
+        base: What every sandbox of the task has in common: mounts, environment, limits.
+        blobs: Where output is kept whole, when it is to be kept.
+    """
+
+    kind: ClassVar[str] = "report_run"
+    cost: ClassVar[int] = 2
+
+    def __init__(self, backend: SandboxBackend, base: SandboxSpec, *, blobs: BlobStore | None = None) -> None:
+        self._backend = backend
+        self._base = base
+        self._blobs = blobs
+        self.reports: list[SandboxReport] = []
+        """How each sandbox came about, for provenance."""
+
+    async def collect(self, request: ReportRun, subject: Subject) -> ReportedTests:
+        """Run the command to its end, one way or another, and read what it reported."""
+        limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
+        patterns = PathPatterns(request.reports)
+        stale = _stale(patterns, subject) if request.reports else []
+        reporting = None
+        if not request.reports:
+            reporting = add_reporter(request.command, PurePosixPath(f"/tmp/report-{secrets.token_hex(8)}"))
+        output = bytearray()
+
+        def observe(stream: Literal["stdout", "stderr"], data: bytes) -> None:
+            if stream == "stdout" or reporting is None or reporting.report is not None:
+                output.extend(data)
+                # Summaries stand at the end; a report on stdout that long is cut and says so itself.
+                del output[: max(0, len(output) - _MAX_OUTPUT_BYTES)]
+
+        try:
+            async with graded_tree(request.tree, subject) as graded:
+                tree, mounts = await laid_over(
+                    graded.tree, graded.place / "hidden", graded.hidden, without=stale
+                )
+                spec = self._base.model_copy(
+                    update={"workspace": tree, "limits": limits, "mounts": (*self._base.mounts, *mounts)}
+                )
+                async with asyncio.timeout(request.timeout_s + _GRACE_S):
+                    async with await self._backend.start(spec, blobs=self._blobs) as sandbox:
+                        self.reports.append(sandbox.report)
+                        command = reporting.command if reporting is not None else request.command
+                        result = await sandbox.exec(ExecRequest(shell=command), on_output=observe)
+                        if result.ended is Ended.CANCELLED:
+                            raise SandboxError("the sandbox was ended from outside while the tests ran")
+                        if request.reports:
+                            return await _from_files(result, sandbox, patterns, stale, bytes(output))
+                        return await _from_reporter(result, sandbox, reporting, bytes(output))
+        except TimeoutError as error:
+            raise SandboxError(
+                f"the {self._backend.name} sandbox did not come back within {_GRACE_S:g} s of the command's "
+                f"time limit of {request.timeout_s:g} s"
+            ) from error
+
+
+def _stale(patterns: PathPatterns, subject: Subject) -> list[str]:
+    """Report files that lie in the workspace, or in the baseline, already."""
+    found = {path for path, _ in subject.contents.walk() if path in patterns}
+    for change in subject.change_set.changes:
+        found.update(path for path in change.paths if path in patterns)
+    return sorted(found, key=path_bytes)
+
+
+async def _from_files(
+    result: ExecResult, sandbox: Sandbox, patterns: PathPatterns, stale: list[str], output: bytes
+) -> ReportedTests:
+    paths = await asyncio.to_thread(_written, sandbox, patterns)
+    reports: list[tuple[str, TestReport]] = []
+    problems: list[str] = []
+    if len(paths) > _MAX_FILES:
+        problems.append(f"more than {_MAX_FILES:,} report files")
+    size = 0
+    for path in paths[:_MAX_FILES]:
+        try:
+            data = await sandbox.read_file(_WORKSPACE / path, max_bytes=_MAX_REPORT_BYTES + 1)
+            size += len(data)
+            if size > _MAX_REPORT_BYTES:
+                problems.append(f"reports of more than {_MAX_REPORT_BYTES >> 20} MiB")
+                break
+            reports.append((render_path(path), parse_report(data, filename=path)))
+        except (SubjectError, FileNotFoundError) as error:
+            problems.append(error.message if isinstance(error, SubjectError) else f"{path} is gone")
+    shown = {"files": tuple(paths[:_SHOWN]), "removed": tuple(stale[:_SHOWN])}
+    if not reports and not problems:
+        return _from_console(result, output).model_copy(update=shown)
+    report = None
+    try:
+        report = without_root(join_reports(reports), str(_WORKSPACE)) if reports else None
+    except ReportUnreadable as error:
+        problems.append(error.message)
+    return ReportedTests(result=result, report=report, source="files", problems=tuple(problems), **shown)
+
+
+def _written(sandbox: Sandbox, patterns: PathPatterns) -> list[str]:
+    """Files that fit in what the sandbox wrote: its own layer, or all of its own copy."""
+    root = os.fsencode(sandbox.tree().layers[-1])
+    found: list[str] = []
+    for folder, _, names in os.walk(root):
+        for name in names:
+            full = os.path.join(folder, name)
+            path = path_from_bytes(os.path.relpath(full, root))
+            if path in patterns and os.path.isfile(full) and not os.path.islink(full):
+                found.append(path)
+    return sorted(found, key=path_bytes)
+
+
+async def _from_reporter(
+    result: ExecResult, sandbox: Sandbox, reporting: Reporting | None, output: bytes
+) -> ReportedTests:
+    if reporting is None:
+        return _from_console(result, output)
+    data = output
+    if reporting.report is not None:
+        try:
+            data = await sandbox.read_file(reporting.report, max_bytes=_MAX_REPORT_BYTES)
+        except (FileNotFoundError, SubjectError):
+            return _from_console(result, output)
+    try:
+        report = without_root(parse_report(data, format=reporting.format), str(_WORKSPACE))
+    except ReportUnreadable as error:
+        return ReportedTests(result=result, source="reporter", problems=(error.message,))
+    return ReportedTests(result=result, report=report, source="reporter")
+
+
+def _from_console(result: ExecResult, output: bytes) -> ReportedTests:
+    try:
+        return ReportedTests(result=result, report=parse_console(output), source="console")
+    except ReportUnreadable as error:
+        return ReportedTests(result=result, problems=(error.message,))

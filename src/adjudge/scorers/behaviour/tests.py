@@ -1,0 +1,211 @@
+"""`tests`: the fraction of tests that pass, in any language."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, ClassVar
+
+from pydantic import AliasChoices, Field, JsonValue
+
+from adjudge.contracts import Evidence
+from adjudge.formats.patterns import PathPattern
+from adjudge.formats.testcommands import parse_python_suite
+from adjudge.formats.testreports.agreement import contradictions
+from adjudge.records.evidence import AnyRequest, ReportedTests, ReportRun, TestRun
+from adjudge.records.score import Finding, ScorerOutcome
+from adjudge.records.testreport import TestCase, TestOutcome, TestReport
+from adjudge.scorers.behaviour.coderun import ShellCommand, clean_needs, left_out, tree_of
+from adjudge.scorers.behaviour.suiterun import NO_TEST, PythonConfig, with_path
+from adjudge.scorers.behaviour.trustedsuite import score_suite
+from adjudge.scorers.wording import counted, first_findings
+
+__all__ = ["Tests"]
+
+_MAX_MESSAGE = 600
+_MAX_TESTS = 20_000
+
+
+class Tests:
+    """The fraction of tests that pass, in any language, from structured results of the very run.
+
+    Measures:
+        passed / (passed + failed + errors); PASS when that reaches `pass_threshold`. A `cmd` that plainly
+        runs pytest or unittest goes through the same trusted run as `pytest`. Any other one runs once in a
+        sandbox, over the baseline with the attempt's changes to unprotected paths (`isolation: clean`), and
+        its results are read from the report files that `junit_xml` names (JUnit XML, TAP, CTRF, and the JSON
+        of go test, Jest, Vitest, cargo and RSpec are recognised), or from a reporter that is added to
+        `node --test`, `jest`, `vitest` and `go test`.
+
+        Report files that lay there before the run are taken away. A report that contradicts itself or the
+        exit code is a FAIL with 0, and so is a run in which no test passed or failed. What is only printed is
+        read as a last resort: it is marked as unproven and never passes, unless `trust_console` is set.
+
+    Evidence:
+        A trusted run, with the details of `pytest`; or one run of the command, with the details `command`,
+        `source` (`files`, `reporter`, `console` or `none`), `format`, `proven`, `counts`, `exit_code`,
+        `files`, `removed` and `tests` with every id, its outcome, duration and message.
+
+    How it is fooled:
+        Outside of Python the runner and the candidate's code are one process, or processes of one user: code
+        that is graded can write the report itself, agreeing with the exit code it chooses. Such results have
+        `proven: false`. Hidden tests under a Python command are proven as `pytest` says.
+
+    Example:
+        ```yaml
+        graders:
+          - type: tests
+            weight: 4.0
+            cmd: "node --test x.test.js"
+            inject: ["./hidden/x.test.js"]
+          - {type: tests, gate: true, cmd: "mvn -q test", junit_xml: "target/surefire-reports/TEST-*.xml"}
+        ```
+    """
+
+    __test__: ClassVar[bool] = False
+    name: ClassVar[str] = "tests"
+    version: ClassVar[str] = "1"
+    required_by_default: ClassVar[bool] = True
+    advisory_only: ClassVar[bool] = False
+
+    class Config(PythonConfig):
+        """Fields of `tests`."""
+
+        cmd: ShellCommand = Field(validation_alias=AliasChoices("cmd", "command"))
+        """What runs the tests, in the root of the workspace. `command` is another name of it."""
+        junit_xml: PathPattern | Annotated[tuple[PathPattern, ...], Field(max_length=100)] = ()
+        """Patterns of the report files that the command writes in the workspace."""
+        trust_console: bool = False
+        """Whether results that are only printed may pass. Whatever is graded can print them."""
+
+    def needs(self, config: Config) -> Sequence[AnyRequest]:
+        """A trusted run or a reported one, and what its tree leaves out."""
+        request = _request(config)
+        return (request, *clean_needs(request.tree))
+
+    def score(self, config: Config, evidence: Evidence) -> ScorerOutcome:
+        """The fraction that passed."""
+        request = _request(config)
+        if isinstance(request, TestRun):
+            return score_suite(request, config.pass_threshold, evidence)
+        return _score_report(config, request, evidence)
+
+
+def _request(config: Tests.Config) -> TestRun | ReportRun:
+    tree = tree_of(config, config.cmd)
+    reports = (config.junit_xml,) if isinstance(config.junit_xml, str) else config.junit_xml
+    suite = parse_python_suite(config.cmd)
+    if suite is None:
+        return ReportRun(command=config.cmd, timeout_s=config.timeout_s, reports=reports, tree=tree)
+    return TestRun(
+        command=with_path(suite.command, config),
+        select=suite.select,
+        plugins=None,
+        find_config=True,
+        proof=config.proof,
+        timeout_s=config.timeout_s,
+        test_timeout_s=config.test_timeout_s,
+        tree=tree,
+    )
+
+
+def _score_report(config: Tests.Config, request: ReportRun, evidence: Evidence) -> ScorerOutcome:
+    reported = evidence[request]
+    report = reported.report
+    informed = left_out(request.tree, evidence)
+    unreadable = [Finding(rule="report-unreadable", message=problem) for problem in reported.problems]
+    details = _details(config, reported)
+    more: dict[str, Any] = {"output_tail": _output(reported), "details": details}
+    if report is None:
+        why = f"no test result could be read ({_ended(reported)})"
+        first = unreadable or [Finding(rule=NO_TEST, message=f"`{config.cmd.strip()}`: {why}")]
+        return ScorerOutcome.failed(why, findings=first_findings((*first, *informed)), **more)
+    disagreements = [*unreadable, *contradictions(report, reported.result.exit_code)]
+    failures = [_failure(case) for case in report.cases if case.outcome in _NOT_PASSED]
+    if disagreements:
+        return ScorerOutcome.failed(
+            f"the results do not fit together: {disagreements[0].message}",
+            findings=first_findings((*disagreements, *failures, *informed)),
+            **more,
+        )
+    passed, decided = _counts(report)
+    reason = f"{passed:,} of {counted(decided, 'test')} passed"
+    findings = first_findings((*failures, *informed))
+    if reported.source == "console" and not config.trust_console:
+        unproven = Finding(
+            rule="console-unproven",
+            message="the results were only printed, which proves nothing; name report files with junit_xml, "
+            "or set trust_console",
+        )
+        return ScorerOutcome.failed(
+            f"{reason}, as it printed: unproven", findings=first_findings((unproven, *findings)), **more
+        )
+    note = ", as it printed: unproven" if reported.source == "console" else ""
+    return ScorerOutcome.fraction(
+        passed / decided, config.pass_threshold, reason + note, findings=findings, **more
+    )
+
+
+_NOT_PASSED = (TestOutcome.FAILED, TestOutcome.ERROR)
+
+
+def _counts(report: TestReport) -> tuple[int, int]:
+    """How many passed, and how many passed, failed or broke."""
+    passed = report.count(TestOutcome.PASSED)
+    decided = passed + report.count(*_NOT_PASSED)
+    stated = report.stated
+    if report.format.startswith("console") and stated.passed is not None:
+        # A summary may say more than the lines about single tests.
+        passed = stated.passed
+        decided = passed + (stated.failed or 0) + (stated.errors or 0)
+    return passed, decided
+
+
+def _failure(case: TestCase) -> Finding:
+    said = case.message.strip().splitlines()[0][:_MAX_MESSAGE] if case.message.strip() else case.outcome.value
+    return Finding(rule="test-failed", message=f"{case.id}: {said}", path=case.file, line=_line(case))
+
+
+def _line(case: TestCase) -> int | None:
+    return case.line if case.line is not None and case.line >= 1 and case.file else None
+
+
+def _ended(reported: ReportedTests) -> str:
+    result = reported.result
+    code = f"exit {result.exit_code}" if result.exit_code is not None else result.ended.value
+    return f"{code}: {result.reason}" if result.reason else code
+
+
+def _output(reported: ReportedTests) -> str:
+    result = reported.result
+    parts = [("stdout", result.stdout), ("stderr", result.stderr)]
+    shown = [(name, blob.tail if len(blob.tail) >= 1024 else blob.text) for name, blob in parts]
+    return "\n".join(f"[{name}]\n{text}".rstrip("\n") for name, text in shown if text)
+
+
+def _details(config: Tests.Config, reported: ReportedTests) -> dict[str, JsonValue]:
+    report = reported.report
+    cases = () if report is None else report.cases
+    counts: dict[str, JsonValue] = {
+        outcome.value: 0 if report is None else report.count(outcome) for outcome in TestOutcome
+    }
+    tests: list[JsonValue] = []
+    for case in cases[:_MAX_TESTS]:
+        shown: dict[str, JsonValue] = {"id": case.id, "outcome": case.outcome.value}
+        if case.duration_s is not None:
+            shown["duration_s"] = case.duration_s
+        if case.message and case.outcome is not TestOutcome.PASSED:
+            shown["message"] = case.message[:_MAX_MESSAGE]
+        tests.append(shown)
+    return {
+        "command": config.cmd,
+        "source": reported.source,
+        "format": None if report is None else report.format,
+        "proven": False,
+        "counts": counts,
+        "ended": reported.result.ended.value,
+        "exit_code": reported.result.exit_code,
+        "files": list(reported.files),
+        "removed": list(reported.removed),
+        "tests": tests,
+        "tests_left_out": max(0, len(cases) - _MAX_TESTS),
+    }
