@@ -39,7 +39,8 @@ _LETTERS = {
     "--baseline",
     metavar="DIR|REV",
     help="What it was before: a directory, or a revision of the workspace's own repository. A directory or a "
-    "full commit id is trusted. Left out: the merge base with the default branch.",
+    "full commit id is trusted. Left out: what `adjudge seed` recorded, else the merge base with the default "
+    "branch (HEAD when on it).",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the change set as a JSON document.")
 @click.option("--diff", "as_diff", is_flag=True, help="Print the unified diff, without litter.")

@@ -13,7 +13,7 @@ from typing import ClassVar
 from adjudge.contracts import Subject
 from adjudge.evidence.secretscan.added import added_text, readable_text
 from adjudge.evidence.secretscan.known import in_unchanged_files, removed_text
-from adjudge.evidence.secretscan.scanner import Hit, Scanner, scanner_name
+from adjudge.evidence.secretscan.scanner import Hit, Scanner
 from adjudge.formats.redaction import Redactor
 from adjudge.records.change import FileChange
 from adjudge.records.evidence import SecretFindings, SecretScan
@@ -51,7 +51,7 @@ class SecretScanCollector:
             findings=tuple(dict.fromkeys(_finding(hit, hide) for hit in hits)),
             scanned_bytes=scan.scanned_bytes,
             unscanned=tuple(dict.fromkeys(hide.text(path) for path in scan.unscanned)),
-            scanner=scanner_name(),
+            scanner=scan.scanner.name,
         )
 
 
@@ -61,6 +61,7 @@ class _Scan:
     def __init__(self, subject: Subject) -> None:
         self._subject = subject
         self._litter_bytes = 0
+        self.scanner: Scanner[FileChange] = Scanner()
         self.scanned_bytes = 0
         self.unscanned: list[str] = []
         self.uncompared: list[FileChange] = []
@@ -68,12 +69,12 @@ class _Scan:
 
     def run(self) -> list[Hit[FileChange]]:
         """Scan, and give every hit once."""
-        scanner: Scanner[FileChange] = Scanner()
-        found = dict.fromkeys((hit for hit in self._hits(scanner)), None)
-        self.unscanned += [change.path for change in scanner.failed]
-        return list(found)
+        found = {(hit.place.path, hit.number, hit.rule, hit.secret): hit for hit in self._hits()}
+        self.unscanned += [change.path for change in self.scanner.failed]
+        return list(found.values())
 
-    def _hits(self, scanner: Scanner[FileChange]) -> Iterator[Hit[FileChange]]:
+    def _hits(self) -> Iterator[Hit[FileChange]]:
+        scanner = self.scanner
         for change in self._subject.change_set.changes:
             if change.new_type is None:
                 continue

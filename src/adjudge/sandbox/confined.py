@@ -38,8 +38,9 @@ __all__ = ["BubblewrapSandbox", "Parts"]
 
 _SHM_SHARE = 2
 """/dev/shm holds at most this fraction of the memory limit: 1/2, the kernel's own default."""
-_PROCESS_SLACK = 16
-"""RLIMIT_NPROC only stops a bomb from growing; the tree is ended by whoever counts exactly."""
+_PROCESS_SLACK = 512
+"""RLIMIT_NPROC only stops a bomb from growing without end. A lower one would make commands fail for want
+of processes before the watcher, which ends the tree and says why, has seen them."""
 
 
 @dataclass
@@ -127,7 +128,7 @@ class BubblewrapSandbox(StartedSandbox):
 
     def _release(self) -> None:
         if self._parts.lease is not None:
-            self._parts.lease.release()
+            self._parts.lease.release(clean=not self._unattended)
 
 
 def _ended_by_itself(report: Report, stdout: BlobRef, stderr: BlobRef, usage: Usage) -> ExecResult:

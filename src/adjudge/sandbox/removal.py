@@ -5,9 +5,10 @@ from __future__ import annotations
 import contextlib
 import os
 import stat
+import time
 from pathlib import Path
 
-__all__ = ["remove_tree"]
+__all__ = ["remove_tree", "remove_tree_at_last"]
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -46,6 +47,25 @@ def remove_tree(root: Path) -> None:
         os.close(top)
     with contextlib.suppress(FileNotFoundError):
         os.rmdir(root)
+
+
+def remove_tree_at_last(root: Path, patience_s: float = 5.0) -> None:
+    """Remove `root` although the last processes in it may only just be dying.
+
+    That happens when their supervisor was killed: the kernel ends them, but nobody has waited for it.
+
+    Raises:
+        OSError: It still cannot be removed after `patience_s`.
+    """
+    deadline = time.monotonic() + patience_s
+    while True:
+        try:
+            remove_tree(root)
+            return
+        except OSError:
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.02)
 
 
 def _empty(here: int, top: int, prefix: str) -> list[str]:

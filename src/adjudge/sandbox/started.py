@@ -29,7 +29,7 @@ from adjudge.sandbox.attended import AttendedExec, LimitMeans
 from adjudge.sandbox.launching import Errand, send_errand
 from adjudge.sandbox.launchrequest import Execute, Read, Report, Request, Spawn, Write
 from adjudge.sandbox.output import sealed_stdin
-from adjudge.sandbox.removal import remove_tree
+from adjudge.sandbox.removal import remove_tree_at_last
 
 __all__ = ["WORKSPACE", "StartedSandbox"]
 
@@ -69,6 +69,8 @@ class StartedSandbox(ABC):
         self._running: Errand | None = None
         self._cancelled = False
         self._discarded = False
+        self._unattended = False
+        """Whether a supervisor was lost, so that nobody has seen its processes die."""
 
     @property
     def report(self) -> SandboxReport:
@@ -92,6 +94,9 @@ class StartedSandbox(ABC):
                 wanted = self._request(self._command_errand(request, environment, limits))
                 self._running = attended.start(wanted, request.stdin)
                 return await attended.finish(self._running, lambda: self._cancelled, self._conclude)
+            except SandboxError:
+                self._unattended = True
+                raise
             finally:
                 self._running = None
 
@@ -156,7 +161,7 @@ class StartedSandbox(ABC):
                 return
             self._discarded = True
             try:
-                await asyncio.to_thread(remove_tree, self._scratch)
+                await asyncio.to_thread(remove_tree_at_last, self._scratch)
             except OSError as error:
                 raise SandboxError(f"{self._scratch} cannot be removed: {error}") from error
             finally:

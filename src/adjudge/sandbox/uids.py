@@ -33,10 +33,16 @@ class UidLease:
         self._path = path
         self._lock = lock
 
-    def release(self) -> None:
-        """Give the user back. Every process of it must be dead."""
+    def release(self, *, clean: bool = True) -> None:
+        """Give the user back.
+
+        Args:
+            clean: Whether every process of it is known to be dead. If not, the mark stays, and whoever
+                leases the user next ends them first.
+        """
         if self._lock >= 0:
-            self._path.unlink(missing_ok=True)
+            if clean:
+                self._path.unlink(missing_ok=True)
             os.close(self._lock)
             self._lock = -1
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from adjudge import catalog
 from adjudge.capture.baseline import Baseline, directory_baseline, resolve_baseline, task_baseline
 from adjudge.capture.changes import capture_changes
 from adjudge.capture.fingerprint import fingerprint
@@ -34,6 +35,7 @@ from adjudge.settings import Settings, load_settings
 from adjudge.tasks.freeze import FrozenTask, freeze
 from adjudge.tasks.seeds import Seed, find_seed
 from adjudge.tasks.trees import remove_tree
+from adjudge.workflows.baseline_of import baseline_of
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.document import Graded, evaluate
 from adjudge.workflows.recipes import GradedBy, find_recipe
@@ -109,6 +111,12 @@ class GradeJob:
                 else "a workspace and a patch cannot be graded together",
                 hint="--workspace DIR grades a folder, --patch FILE a patch to the baseline",
             )
+        for name in ("scenario", "workspace", "patch", "baseline"):
+            # An unset variable in a script; `Path("")` would be the current folder.
+            given = getattr(request, name)
+            if isinstance(given, str) and not given:
+                raise UsageError(f"an empty {name} was given", hint=f"name one, or leave {name} out")
+        self._refuse_unknown_sandbox()
         subject: Subject | SubjectError | InfraError
         try:
             subject = self._workspace() if request.patch is None else self._patched()
@@ -198,15 +206,8 @@ class GradeJob:
         return self._captured(baseline, tree, contents)
 
     def _baseline_of(self, workspace: Path, seed: Seed | None) -> Baseline:
-        if self._request.baseline is not None:
-            return resolve_baseline(workspace, os.fspath(self._request.baseline))
-        if seed is None:
-            return resolve_baseline(workspace, None)
-        return task_baseline(
-            WorkspaceTree(layers=(seed.baseline,)),
-            description=f"recorded when the workspace was seeded ({_short(seed.record.baseline_digest)})",
-            digest=seed.record.baseline_digest,
-        )
+        given = self._request.baseline
+        return baseline_of(workspace, None if given is None else os.fspath(given), seed)
 
     def _patched(self) -> Subject:
         """What is graded when a patch is given: the baseline in a scratch folder, the patch applied."""
@@ -271,6 +272,12 @@ class GradeJob:
             scenario_files=_files_of(self._graded_by),
             make_baseline=make_baseline,
         )
+
+    def _refuse_unknown_sandbox(self) -> None:
+        """A misspelt name is an error even where the recipe runs nothing."""
+        asked = self._settings.sandbox_for(self._request.sandbox, "auto")
+        if asked != "auto" and asked not in catalog.BUILTINS["sandboxes"]:
+            catalog.load("sandboxes", asked)
 
     def _backend(self, task: Task) -> SandboxBackend:
         """The sandbox asked for: by the caller, else by the scenario, else by the settings."""

@@ -25,6 +25,8 @@ from adjudge.records.sandbox import (
     WorkspaceTree,
 )
 from adjudge.sandbox.bubblewrap import BubblewrapBackend
+from adjudge.sandbox.cgroups import find_places
+from adjudge.sandbox.scratch import current_scratch
 
 pytestmark = pytest.mark.bwrap
 ROOT = os.geteuid() == 0
@@ -317,6 +319,8 @@ def test_a_sandbox_works_in_a_thread_and_in_a_fork_of_its_process() -> None:
 import asyncio, os, threading
 from adjudge.records.sandbox import ExecRequest, SandboxSpec
 from adjudge.sandbox.bubblewrap import BubblewrapBackend
+from adjudge.sandbox.cgroups import find_places
+from adjudge.sandbox.scratch import current_scratch
 async def use():
     async with await BubblewrapBackend().start(SandboxSpec()) as sandbox:
         assert (await sandbox.exec(ExecRequest(shell="true"))).ok
@@ -335,6 +339,23 @@ print("fine")
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.stdout == "fine\n", done.stderr
+
+
+@pytest.mark.parametrize("after_s", [0.0, 0.005, 0.02, 0.1])
+def test_a_cancelled_exec_leaves_nothing_whenever_it_comes(after_s: float) -> None:
+    async def use(sandbox: Sandbox) -> None:
+        task = asyncio.ensure_future(sh(sandbox, "sleep 300 & sleep 300"))
+        await asyncio.sleep(after_s)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        own, places = current_scratch(), find_places()
+        assert own is not None
+        left = [path for parent in (places.parents if places else []) for path in parent.glob(f"*{own.id}*")]
+        assert left == []
+        assert await ok(sandbox, "cat /proc/[0-9]*/comm | grep -c sleep || true") == "0\n"
+
+    in_sandbox(SandboxSpec(), use)
 
 
 @pytest.mark.skipif(not ROOT, reason="only root has limits of both kinds")

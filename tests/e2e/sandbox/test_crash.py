@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -101,7 +102,9 @@ def test_a_supervisor_that_dies_is_our_failure_and_takes_the_tree_along(hostile_
         pid for pid in processes_with("adjudge.sandbox.launcher") if _scratch_of(pid) == str(scratch)
     ]
     for pid in launchers:
-        os.kill(pid, signal.SIGKILL)
+        # Killing the launcher ends the supervisors that wait for it.
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
     process.communicate()
     assert process.returncode == 1
     wait_for(lambda: not processes_with(mark), "all processes dead")

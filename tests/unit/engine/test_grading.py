@@ -76,7 +76,7 @@ class Commands(_Fake):
         PEAK["now"] += 1
         PEAK["most"] = max(PEAK["most"], PEAK["now"])
         try:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(3600 if request.command.startswith("endless") else 0.01)
             return await self.answer(request.command)
         except asyncio.CancelledError:
             LOG.append(f"cleaned up {request.command}")
@@ -272,16 +272,17 @@ def test_no_sandbox_on_this_machine_is_an_error_with_its_hint(tmp_path: Path) ->
 
 def test_cancelling_cleans_up_every_collector(tmp_path: Path) -> None:
     means = Means(backend=no_backend, settings=SandboxSettings())
-    recipe = Recipe(scorers=tuple(spec(f"s{n}", commands=[f"c{n}"]) for n in range(3)))
+    recipe = Recipe(scorers=tuple(spec(f"s{n}", commands=[f"endless {n}"]) for n in range(3)))
 
     async def run() -> None:
         with Grading(recipe, means, jobs=2) as grading:
             grading.begin(subject(tmp_path))
             task = asyncio.create_task(grading.wait())
-            await asyncio.sleep(0.005)
+            while PEAK["now"] < 2:  # noqa: ASYNC110 - counted by the fake, which has no event to wait for
+                await asyncio.sleep(0.001)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
                 await task
 
     asyncio.run(run())
-    assert sorted(LOG) == ["cleaned up c0", "cleaned up c1"]
+    assert sorted(LOG) == ["cleaned up endless 0", "cleaned up endless 1"]

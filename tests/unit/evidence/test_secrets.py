@@ -261,10 +261,20 @@ def test_encoded_secrets(encoded: str) -> None:
     assert [hit.number for hit in hits({"a": f"x\ndata = '{data}'\n"})] == [2]
 
 
+@needs_betterleaks
+def test_a_flood_of_candidates_is_cut_short_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scanner, "_MAX_CLOSE_BYTES", 50_000)
+    flood = "\n".join(f"{number:064x}" for number in range(4000))
+    found = scan(Attempt({}, {"a": "x = 1\n", "b": flood, "c": f"{flood}\nkey = {KEY}\n"}))
+    assert found.unscanned == ("b", "c")
+    assert places(found) == [("c", 4001)]
+
+
 def test_many_files_keep_their_places() -> None:
     files = {f"src/file{number}.py": f"x = 1\n\ny = '{KEY}'\n" for number in range(40)}
     assert places(scan(Attempt({}, dict(files)))) == [(path, 3) for path in sorted(files)]
 
 
 def test_what_scanned_is_on_record() -> None:
-    assert scan(Attempt({}, {"a": "x\n"})).scanner == scanner_name()
+    assert scan(Attempt({}, {"a": f"{KEY}\n"})).scanner == scanner_name()
+    assert scan(Attempt({}, {"a": "x\n"})).scanner == "no line needed a closer look"

@@ -53,6 +53,15 @@ def test_leases_hold_between_processes_and_end_with_their_holder(tmp_path: Path)
     taken_over.release()
 
 
+def test_a_doubtful_return_keeps_the_mark(tmp_path: Path) -> None:
+    lease_uid(tmp_path).release(clean=False)
+    assert (tmp_path / str(FIRST_UID)).read_text() == "leased\n"
+    again = lease_uid(tmp_path)
+    assert again.uid == FIRST_UID
+    again.release()
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.root
 def test_processes_a_dead_holder_left_are_ended_first(tmp_path: Path) -> None:
     uid = FIRST_UID + uids.LEASES - 2

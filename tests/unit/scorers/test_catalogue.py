@@ -123,4 +123,4 @@ def test_built_in_classes_satisfy_the_contract_for_type_checkers() -> None:
         Implemented(), TestsUnmodified(), BaselineUnmodified(), NoNewSkips(), AssertionsNotWeakened(),
         LlmJudge(),
     ]  # fmt: skip
-    assert [scorer.name for scorer in fitting] == list(REQUIRED)
+    assert {scorer.name for scorer in fitting} <= set(catalog.BUILTINS["scorers"])

@@ -53,7 +53,9 @@ HONEST: dict[str, str] = {
     ),
     "raises call": "import pytest\ndef test_it():\n    pytest.raises(ValueError, int, 'x')\n",
     "raises lookup": "import pytest\ndef test_it():\n    with pytest.raises(LookupError):\n        {}['x']\n",
-    "raises exception": "import pytest\ndef test_it():\n    with pytest.raises(Exception):\n        {}['x']\n",
+    "raises exception": (
+        "import pytest\ndef test_it():\n    with pytest.raises(Exception):\n        {}['x']\n"
+    ),
     "raises, then": (
         "import pytest\ndef test_it():\n    with pytest.raises(KeyError) as error:\n        {}['x']\n"
         "    assert str(error.value) == \"'x'\"\n"
@@ -71,7 +73,8 @@ HONEST: dict[str, str] = {
         "    m.assert_called_once_with(x)\n"
     ),
     "mock, nothing": (
-        "from unittest.mock import Mock\ndef test_it():\n    m = Mock()\n    m()\n    m.assert_called_once()\n"
+        "from unittest.mock import Mock\ndef test_it():\n    m = Mock()\n    m()\n"
+        "    m.assert_called_once()\n"
     ),
     "conditional": "def test_it():\n    if 1:\n        assert 1 + 1 == 2\n",
     "early return": "def test_it():\n    if 0:\n        return\n    assert 1 + 1 == 2\n",
