@@ -129,7 +129,7 @@ class SweBench:
             *run.findings,
             *left_out(request.tree, evidence),
         ]
-        details = {**suite_details(request, run), **_details(wanted, kept, broken, run)}
+        details = {**suite_details(request, run), **_details(passed, wanted, kept, broken, run)}
         reason = (
             f"fail to pass: {passed:,} of {len(wanted):,}; pass to pass: {len(kept) - len(broken):,} of "
             f"{len(kept):,}{unproven_note(run)}"
@@ -205,12 +205,12 @@ def _not_passed(tests: Sequence[TrustedTest], rule: str) -> list[Finding]:
 
 
 def _details(
+    passed: int,
     wanted: Sequence[TrustedTest],
     kept: Sequence[TrustedTest],
     broken: Sequence[TrustedTest],
     run: TrustedTestRun,
 ) -> dict[str, JsonValue]:
-    passed = sum(map(_passes, wanted))
     resolution = "none" if broken or not passed else "full" if passed == len(wanted) else "partial"
     return {
         "resolution": resolution,
