@@ -57,3 +57,14 @@ def test_a_bug_never_reads_as_a_failed_grading(
     shown = capsys.readouterr().err
     assert "ZeroDivisionError: a bug" in shown
     assert "this is a bug in adjudge" in shown
+
+
+@pytest.mark.parametrize("much", ["schema", "scorers"])
+def test_a_full_disk_behind_stdout_is_said_and_is_no_bug(much: str) -> None:
+    script = f"import sys\nfrom adjudge.cli.main import main\nsys.exit(main([{much!r}]))"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", script], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 3
+    assert done.stderr == "error: the result could not be written: No space left on device\n"
