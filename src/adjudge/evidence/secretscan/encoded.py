@@ -15,9 +15,9 @@ __all__ = ["decoded_texts"]
 _SHORTEST = 16
 """Bytes of the shortest form worth finding, an address with a password."""
 
-_HEX = re.compile(r"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{2}){%d,}(?![0-9A-Fa-f])" % _SHORTEST)
-_BASE64 = re.compile(r"[A-Za-z0-9+/]{%d,}" % (_SHORTEST * 4 // 3))
-_URL_SAFE = re.compile(r"[A-Za-z0-9_-]{%d,}" % (_SHORTEST * 4 // 3))
+_HEX = re.compile(rf"(?<![0-9A-Fa-f])(?:[0-9A-Fa-f]{{2}}){{{_SHORTEST},}}(?![0-9A-Fa-f])")
+_BASE64 = re.compile(rf"[A-Za-z0-9+/]{{{_SHORTEST * 4 // 3},}}")
+_URL_SAFE = re.compile(rf"[A-Za-z0-9_-]{{{_SHORTEST * 4 // 3},}}")
 _TO_STANDARD = str.maketrans("-_", "+/")
 _CONTROL = re.compile(r"[^\t\n\r\x20-\x7e]")
 
