@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from adjudge.capture.commit import Blob, CommitFolder, Submodule, hash_as_blob
-from adjudge.capture.disk import join
+from adjudge.capture.disk import PathBudget, join
 from adjudge.capture.entries import Content, Entry, EntryType, Folder, is_content, is_folder
 from adjudge.capture.layers import DiskContent, DiskFolder, differing_names, same_bytes
 from adjudge.errors import CaptureError
@@ -77,6 +77,12 @@ class Comparison:
     def run(self, baseline: Folder, final: Folder) -> Iterator[Difference]:
         """Every difference, in no particular order."""
         pending: _Pending = [(b"", baseline, final)]
+        budget = PathBudget()
+        for difference in self._walk(pending, budget):
+            budget.spend(difference.path)
+            yield difference
+
+    def _walk(self, pending: _Pending, budget: PathBudget) -> Iterator[Difference]:
         while pending:
             path, old, new = pending.pop()
             try:
@@ -96,7 +102,10 @@ class Comparison:
                 except PermissionError as error:
                     yield from _out_of_reach(child, before, _reason(error))
                     continue
+                waiting = len(pending)
                 yield from self._step(child, before, after, pending)
+                if len(pending) > waiting:
+                    budget.spend(child)
 
     def _step(
         self, path: bytes, before: Entry | None, after: Entry | None, pending: _Pending

@@ -16,16 +16,40 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from adjudge.errors import SubjectChanged
+from adjudge.errors import SubjectChanged, WorkspaceUnreadable
 from adjudge.records.change import EntryType
 
-__all__ = ["CHUNK_BYTES", "Directory", "join"]
+__all__ = ["CHUNK_BYTES", "Directory", "PathBudget", "join"]
 
 CHUNK_BYTES = 1 << 20
 _DIRECTORY_FLAGS = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE_FLAGS = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 _OPEN_DESCRIPTORS = 64
 """Walks are depth first, so the parents of what is read next are nearly always among the last few."""
+
+
+_PATH_BYTES = 256 << 20
+"""Three million directories at the usual length of a path; a chain of 16,000 directories."""
+
+
+class PathBudget:
+    """How long the paths of one walk may be, all together.
+
+    Neither depth nor number is limited by itself, but a path is as long as its depth: 6,000 directories in
+    a chain with a file in each, some 50 MB on disk, have 4.5 GB of paths.
+    """
+
+    def __init__(self, limit_bytes: int = _PATH_BYTES) -> None:
+        self._left = limit_bytes
+
+    def spend(self, path: bytes) -> None:
+        """Account for a path that is kept. Raises `WorkspaceUnreadable` when it is too much."""
+        self._left -= len(path)
+        if self._left < 0:
+            raise WorkspaceUnreadable(
+                "the workspace is nested too deeply: its paths are too long to be listed",
+                hint="is it compared with the right baseline?",
+            )
 
 
 def join(parent: bytes, name: bytes) -> bytes:

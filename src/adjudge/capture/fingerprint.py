@@ -12,7 +12,7 @@ import os
 import stat
 from pathlib import Path
 
-from adjudge.capture.disk import Directory, join
+from adjudge.capture.disk import Directory, PathBudget, join
 from adjudge.capture.entries import EntryType
 from adjudge.capture.layers import DiskContent
 from adjudge.errors import WorkspaceUnreadable, boundary
@@ -76,6 +76,7 @@ def _key(status: os.stat_result) -> _Key:
 def _statuses(directory: Directory) -> dict[bytes, os.stat_result]:
     found: dict[bytes, os.stat_result] = {}
     pending = [b""]
+    budget = PathBudget()
     while pending:
         folder = pending.pop()
         try:
@@ -86,6 +87,7 @@ def _statuses(directory: Directory) -> dict[bytes, os.stat_result]:
             if name == b".git" and not folder:
                 continue
             path = join(folder, name)
+            budget.spend(path)
             try:
                 found[path] = directory.lstat(folder, name)
             except PermissionError:

@@ -260,6 +260,38 @@ def test_paths_longer_than_the_kernel_takes_at_once(pair: tuple[Path, Path]) -> 
     assert "+second.py" in found.diff.text
 
 
+def _nest(place: Path, depth: int) -> int:
+    """A chain of directories with long names; a descriptor of the innermost."""
+    here = os.open(place, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("d" * 250, dir_fd=here)
+        inner = os.open("d" * 250, os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = inner
+    return here
+
+
+def test_paths_that_would_fill_the_memory_are_refused(pair: tuple[Path, Path]) -> None:
+    """A chain of 1,000 has 125 MB of paths in all; 1,000 files at its end add 250 MB."""
+    here = _nest(pair[1], 1000)
+    for number in range(1000):
+        os.close(os.open(str(number), os.O_CREAT | os.O_WRONLY, 0o644, dir_fd=here))
+    os.close(here)
+    with pytest.raises(WorkspaceUnreadable, match="nested too deeply"):
+        changes(pair)
+    with pytest.raises(WorkspaceUnreadable, match="nested too deeply"):
+        fingerprint(WorkspaceTree(layers=(pair[1],)))
+
+
+def test_directories_still_to_be_read_count_as_well(pair: tuple[Path, Path]) -> None:
+    here = _nest(pair[1], 1000)
+    for number in range(1000):
+        os.mkdir(str(number), dir_fd=here)
+    os.close(here)
+    with pytest.raises(WorkspaceUnreadable, match="nested too deeply"):
+        changes(pair)
+
+
 def test_thousands_of_nested_directories(pair: tuple[Path, Path]) -> None:
     here = os.open(pair[1], os.O_RDONLY)
     for number in range(3000):
