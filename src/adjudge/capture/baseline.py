@@ -98,7 +98,7 @@ class _Modules:
 
 def directory_baseline(directory: Path) -> Baseline:
     """A directory the caller names."""
-    if not directory.is_dir():
+    if not os.path.isdir(directory):
         raise BaselineNotFound(f"baseline {directory} is not a directory")
     described = f"directory {render_path(os.fspath(directory))}"
     ref = BaselineRef(origin=BaselineOrigin.DIRECTORY, description=described)
@@ -122,7 +122,8 @@ def resolve_baseline(workspace: Path, given: str | None) -> Baseline:
         BaselineNotFound: There is nothing to compare with.
         UsageError: The baseline lies in the workspace, or the workspace in it.
     """
-    if not workspace.is_dir():
+    # Not `Path.is_dir`, which raises for a name that is too long.
+    if not os.path.isdir(workspace):
         raise UsageError(f"workspace {workspace} is not a directory")
     if not os.access(workspace, os.R_OK | os.X_OK):
         raise WorkspaceUnreadable(f"workspace {workspace} cannot be read")

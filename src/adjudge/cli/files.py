@@ -20,9 +20,9 @@ def refuse_unless_writable(file: Path) -> None:
     Raises:
         ConfigInvalid: The place is a folder, or in none.
     """
-    if file.is_dir():
+    if os.path.isdir(file):
         raise ConfigInvalid(f"--output {file} is a folder, not a file")
-    if not file.parent.is_dir():
+    if not os.path.isdir(file.parent):
         raise ConfigInvalid(f"--output {file}: {file.parent} is not a folder")
 
 

@@ -113,6 +113,14 @@ class PathPatterns:
                 return pattern
         return None
 
+    def may_match_below(self, path: str) -> str | None:
+        """The first pattern that something beneath `path` could match, whatever it is called."""
+        for pattern in self._patterns:
+            start = _literal_start(pattern)
+            if start.startswith(f"{path}/") or f"{path}/".startswith(start):
+                return pattern
+        return None
+
 
 def _normal(path: str) -> str:
     while path.startswith("./"):

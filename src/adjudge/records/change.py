@@ -88,6 +88,11 @@ class FileChange(Record):
         """Every path this change touches: both ends of a rename, else the one."""
         return (self.path,) if self.old_path is None else (self.old_path, self.path)
 
+    @property
+    def is_unlisted_folder(self) -> bool:
+        """A folder that is there and could not be listed, so that it may hold anything."""
+        return self.new_type is EntryType.DIRECTORY and self.unreadable is not None
+
 
 class RepositoryRule(StrEnum):
     """What can be planted in a repository's own files, which are not part of the change set."""

@@ -120,7 +120,10 @@ class Special:
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder with nothing in it."""
+    """A folder with nothing in it that is known."""
+
+    listed: bool = True
+    """Whether it could be listed; one that could not may hold anything."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -275,7 +278,7 @@ class Attempt:
             added_lines=None if hunks is None else sum(hunk.new_lines for hunk in hunks),
             removed_lines=None if hunks is None else sum(hunk.old_lines for hunk in hunks),
             litter=path in PathPatterns(self.litter),
-            unreadable="permission denied" if isinstance(new, Unreadable) else None,
+            unreadable=_why_unreadable(new),
         )
 
     def _parsed(self, request: ParsedChange) -> ParsedChangeSet:
@@ -443,6 +446,12 @@ def exec_result(
 def _blob(text: str) -> BlobRef:
     data = text.encode("utf-8", "replace")
     return BlobRef(digest=digest_bytes(data), size_bytes=len(data), head=text)
+
+
+def _why_unreadable(thing: Thing | None) -> str | None:
+    if isinstance(thing, Unreadable):
+        return "permission denied"
+    return "cannot be listed: permission denied" if isinstance(thing, Folder) and not thing.listed else None
 
 
 def _type(thing: Thing | None) -> EntryType | None:

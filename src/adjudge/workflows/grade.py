@@ -116,6 +116,8 @@ class GradeJob:
             given = getattr(request, name)
             if isinstance(given, str) and not given:
                 raise UsageError(f"an empty {name} was given", hint=f"name one, or leave {name} out")
+        if request.jobs is not None and request.jobs < 1:
+            raise UsageError(f"jobs: {request.jobs} is below 1")
         self._refuse_unknown_sandbox()
         subject: Subject | SubjectError | InfraError
         try:
@@ -189,7 +191,8 @@ class GradeJob:
         """What is graded when a workspace is given."""
         assert self._request.workspace is not None
         workspace = Path(self._request.workspace)
-        if not workspace.is_dir():
+        # Not `Path.is_dir`, which raises for a name that is too long.
+        if not os.path.isdir(workspace):
             raise UsageError(f"workspace {workspace} is not a directory")
         seed = find_seed(workspace, self._settings.state_dir)
         baseline = self._baseline = self._baseline_of(workspace, seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
@@ -46,7 +47,7 @@ def run_sandboxed(
         request: The command.
         on_output: Sees output as it arrives.
     """
-    if workspace is not None and not workspace.is_dir():
+    if workspace is not None and not os.path.isdir(workspace):
         raise UsageError(f"workspace {workspace} is not a directory")
     choice = choose_backend(sandbox)
 

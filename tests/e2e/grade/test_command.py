@@ -46,6 +46,7 @@ def test_output_goes_to_a_file_whole_or_not_at_all(project: Project, tmp_path: P
     [
         (["--workspace", "nowhere"], "not a directory"),
         (["--workspace", "workspace", "--sandbox", "bubblewarp"], "bubblewrap"),
+        (["--workspace", "x" * 5000], "not a directory"),
         (["--workspace", ""], "an empty workspace"),
         (["--workspace", "workspace", "--baseline", ""], "an empty baseline"),
         (["--patch", ""], "an empty patch"),

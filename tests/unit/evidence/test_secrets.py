@@ -240,6 +240,10 @@ def test_what_cannot_be_read_is_named() -> None:
     assert found.unscanned == ("closed",)
 
 
+def test_a_folder_that_cannot_be_listed_is_named() -> None:
+    assert scan(Attempt({}, {"locked": Folder(listed=False)})).unscanned == ("locked",)
+
+
 def test_a_secret_in_a_very_long_line() -> None:
     line = ",".join(map(str, range(50_000))) + f',"{KEY}",' + ",".join(map(str, range(50_000)))
     assert places(scan(Attempt({}, {"a.json": line}))) == [("a.json", 1)]

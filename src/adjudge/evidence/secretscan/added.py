@@ -47,7 +47,8 @@ def added_text(change: FileChange, contents: Contents) -> Added:
     Compiled and packed litter is passed over: it repeats what its sources say.
     """
     if change.new_type not in _CONTENT:
-        return Added([], whole=True, compared=True)
+        # A folder that cannot be listed may hold anything.
+        return Added([], whole=not change.is_unlisted_folder, compared=True)
     size = change.new_size_bytes or 0
     try:
         if change.old_type not in _CONTENT:

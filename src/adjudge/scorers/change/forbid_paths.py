@@ -24,7 +24,8 @@ class ForbidPaths:
     Measures:
         Scope. Each changed path, both ends of a rename, is compared with `patterns`; one that matches fails
         the check. A symlink put where a pattern names a folder (`.github` for `.github/**`) counts as a
-        change of that folder. An attempt that changed nothing passes.
+        change of that folder. A changed folder that cannot be listed fails the check where a pattern could
+        match in it. An attempt that changed nothing passes.
 
     Evidence:
         The whole change set, litter included: a forbidden path stays forbidden when it is ignored by git.
@@ -84,6 +85,11 @@ def _touched(change: FileChange, forbidden: PathPatterns) -> Iterator[Finding]:
             message = f"{render_path(path)} was {done}; forbidden by {pattern}"
             line = first_changed_line(change) if path == change.path else None
             yield Finding(rule="path-forbidden", path=path, line=line, message=message)
+        elif path == change.path and change.is_unlisted_folder:
+            pattern = forbidden.may_match_below(path)
+            if pattern is not None:
+                message = f"{render_path(path)} {change.unreadable}; it may hold what {pattern} forbids"
+                yield Finding(rule="path-unlistable", path=path, message=message)
 
 
 def _stands_in_for_a_folder(change: FileChange) -> bool:

@@ -60,6 +60,20 @@ class MaxFilesChanged:
         work = evidence[ParsedChange()].change_set.work
         files = [change for change in work if not _is_folder(change)]
         details = {"files_changed": len(files), "limit": config.limit}
+        hidden = [change for change in work if change.is_unlisted_folder]
+        if hidden:
+            return ScorerOutcome.failed(
+                f"{counted(len(hidden), 'changed folder')} cannot be listed, so files cannot be counted",
+                findings=first_findings(
+                    Finding(
+                        rule="path-unlistable",
+                        path=change.path,
+                        message=f"{render_path(change.path)} {change.unreadable}",
+                    )
+                    for change in hidden
+                ),
+                details=details,
+            )
         if len(files) <= config.limit:
             reason = f"{counted(len(files), 'file')} changed, limit {config.limit:,}"
             return ScorerOutcome.passed(reason, details=details)
