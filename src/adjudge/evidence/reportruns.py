@@ -55,6 +55,14 @@ class ReportRunCollector:
 
     async def collect(self, request: ReportRun, subject: Subject) -> ReportedTests:
         """Run the command to its end, one way or another, and read what it reported."""
+        answer = await self._run(request, subject)
+        unstable = subject.unstable.get(request.digest)
+        if not unstable or answer.report is None:
+            return answer
+        found = dict.fromkeys(case.id for case in answer.report.cases if case.id in unstable)
+        return answer.model_copy(update={"unstable": tuple(found)})
+
+    async def _run(self, request: ReportRun, subject: Subject) -> ReportedTests:
         limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
         patterns = PathPatterns(request.reports)
         stale = _stale(patterns, subject) if request.reports else []

@@ -343,6 +343,8 @@ class ReportedTests(Record):
     """The report files that were read; capped."""
     removed: tuple[WorkspacePath, ...] = ()
     """Report files that were there before the run, which did not see them; capped."""
+    unstable: tuple[str, ...] = ()
+    """Ids of the report that are recorded as unstable on the baseline; they count for nothing."""
 
 
 class ReportRun(EvidenceRequest):
