@@ -23,7 +23,7 @@ from adjudge.engine.collectors import Means, make_collector
 from adjudge.engine.plan import Plan, make_plan
 from adjudge.errors import Problem, UsageError
 from adjudge.records.base import Record
-from adjudge.records.evidence import ReportedTests, ReportRun, TestProof, TestRun
+from adjudge.records.evidence import Isolation, ReportedTests, ReportRun, TestProof, TestRun
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.stability import StabilityMeasurement, SuiteStability, UnstableTest
 from adjudge.records.task import Task
@@ -166,10 +166,12 @@ async def _run(
 
 def _as_written(request: TestRun | ReportRun) -> TestRun | ReportRun:
     if isinstance(request, ReportRun):
-        return request
+        # Over the baseline both are the same tree, but the clean one is compared with the baseline once more.
+        tree = request.tree.model_copy(update={"isolation": Isolation.SNAPSHOT})
+        return request.model_copy(update={"tree": tree})
     command = request.command
     if command.runner == "pytest":
-        # Tests of a missing feature often do not load on the baseline; pytest would then run no others either.
+        # Tests of a missing feature often do not load on the baseline; pytest would then run no other.
         args = (*command.args, "--continue-on-collection-errors")
         command = command.model_copy(update={"args": args})
     return request.model_copy(update={"command": command, "proof": TestProof.SINGLE, "retry": ()})

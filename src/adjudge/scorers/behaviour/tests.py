@@ -42,15 +42,18 @@ class Tests:
         of go test, Jest, Vitest, cargo and RSpec are recognised), or from a reporter that is added to
         `node --test`, `jest`, `vitest` and `go test`.
 
-        Report files that lay there before the run are taken away. A report that contradicts itself or the
+        Report files that lay there before the run are taken away. Over a clean tree the command also runs on
+        the baseline with the hidden files, where nothing of the attempt's runs; a test that had a result
+        there and has none here counts as an error. A report that contradicts itself or the
         exit code is a FAIL with 0, and so is a run in which no test passed or failed. What is only printed is
         read as a last resort: it is marked as unproven and never passes, unless `trust_console` is set.
 
     Evidence:
         A trusted run, with the details of `pytest`; or one run of the command, with the details `command`,
         `source` (`files`, `reporter`, `console` or `none`), `format`, `proven`, `counts`, `exit_code`,
-        `files`, `removed` and `tests` with every id, its outcome, duration and message. Tests that are
-        recorded as unstable on the baseline (`adjudge doctor SCENARIO`) do not count and are in `unstable`.
+        `expected`, `missing`, `files`, `removed` and `tests` with every id, its outcome, duration and
+        message. Tests that are recorded as unstable on the baseline (`adjudge doctor SCENARIO`) do not count
+        and are in `unstable`.
 
     How it is fooled:
         Outside of Python the runner and the candidate's code are one process, or processes of one user: code
@@ -136,6 +139,11 @@ def _score_report(config: Tests.Config, request: ReportRun, evidence: Evidence) 
             **more,
         )
     passed, decided = _counts(report, reported.unstable)
+    decided += len(reported.missing)
+    failures += [
+        Finding(rule="test-missing", message=f"{id_}: no result, though the baseline's run had one")
+        for id_ in reported.missing
+    ]
     left = unstable_note(len(reported.unstable))
     if not decided:
         why = f"no test passed or failed{left}"
@@ -170,7 +178,7 @@ def _left(reported: ReportedTests) -> list[Finding]:
     if reported.report is None:
         return []
     ended = {case.id: case.outcome for case in reported.report.cases}
-    return [unstable_finding(id_, ended[id_]) for id_ in reported.unstable]
+    return [unstable_finding(id_, ended.get(id_, TestOutcome.ERROR)) for id_ in reported.unstable]
 
 
 def _counts(report: TestReport, unstable: Sequence[str]) -> tuple[int, int]:
@@ -232,6 +240,8 @@ def _details(config: Tests.Config, reported: ReportedTests) -> dict[str, JsonVal
         "counts": counts,
         "ended": reported.result.ended.value,
         "exit_code": reported.result.exit_code,
+        "expected": reported.expected,
+        "missing": list(reported.missing[:_MAX_TESTS]),
         "files": list(reported.files),
         "removed": list(reported.removed),
         "tests": tests,
