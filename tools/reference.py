@@ -158,8 +158,9 @@ def render_protected() -> str:
         GENERATED,
         "# Protected paths\n",
         "With `isolation: clean` code runs over the baseline with the attempt's changes to everything but "
-        "these paths and what lies below them. `allow` opens a path to the attempt, `protect` adds one; both take "
-        "patterns as in `allowed_paths`. Makefiles and scripts that a command runs are protected as well.\n",
+        "these paths and what lies below them. `allow` opens a path to the attempt, `protect` adds one; both "
+        "take patterns as in `allowed_paths`. Makefiles and scripts that a command runs are protected as "
+        "well.\n",
         "| group | why | patterns |\n|---|---|---|",
     ]
     for group in protected.GROUPS:

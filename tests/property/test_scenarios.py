@@ -116,7 +116,12 @@ def test_json_is_read_as_json(value: Any) -> None:
 
 @pytest.mark.parametrize("kind", catalog.BUILTINS["scorers"])
 def test_names_left_out_are_unique(kind: str) -> None:
-    fields = {"command": "x", "patterns": ["x"], "limit": 1, "path": "x", "paths": ["x"], "rubric": "x"}
+    fields = {
+        "command": "x", "patterns": ["x"], "limit": 1, "path": "x", "paths": ["x"], "rubric": "x",
+        "fail_to_pass": ["x"],
+    }  # fmt: skip
+    if kind == "tests":
+        fields["cmd"] = "x"
     scorer = catalog.load("scorers", kind)
     line = {"type": kind, **{name: fields[name] for name in scorer.Config.model_fields if name in fields}}
     recipe = parse(json.dumps({"scorers": [line] * 30}).encode()).or_raise().recipe

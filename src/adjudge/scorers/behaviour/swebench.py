@@ -135,7 +135,7 @@ class SweBench:
             *(unstable_finding(test.id, test.outcome) for test in run.unstable),
             *left_out(request.tree, evidence),
         ]
-        details = {**suite_details(request, run), **_details(wanted, kept, broken, run)}
+        details = {**suite_details(request, run), **_details(passed, wanted, kept, broken, run)}
         reason = (
             f"fail to pass: {passed:,} of {len(wanted):,}; pass to pass: {len(kept) - len(broken):,} of "
             f"{len(kept):,}{unproven_note(run)}{unstable_note(len(left))}"
@@ -220,12 +220,12 @@ def _not_passed(tests: Sequence[TrustedTest], rule: str) -> list[Finding]:
 
 
 def _details(
+    passed: int,
     wanted: Sequence[TrustedTest],
     kept: Sequence[TrustedTest],
     broken: Sequence[TrustedTest],
     run: TrustedTestRun,
 ) -> dict[str, JsonValue]:
-    passed = sum(map(_passes, wanted))
     resolution = "none" if broken or not passed else "full" if passed == len(wanted) else "partial"
     return {
         "resolution": resolution,
