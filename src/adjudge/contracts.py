@@ -6,8 +6,9 @@ every implementation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from adjudge.records.base import BlobRef, Record
@@ -241,6 +242,9 @@ class Subject(NamedTuple):
     make_baseline: Callable[[], WorkspaceTree] | None = None
     """Writes the baseline out as a directory that lasts as long as the grading, once however often it is
     called, and from any thread. Only needed where `baseline` is None."""
+    unstable: Mapping[str, frozenset[str]] = MappingProxyType({})
+    """Tests that are recorded as unstable on the task's baseline, by the digest of the request that runs
+    them. Their results are shown and count for nothing."""
 
 
 class Collector(Protocol):

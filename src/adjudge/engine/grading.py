@@ -7,7 +7,8 @@ synchronous caller calls and an asynchronous one puts on a thread.
 
 from __future__ import annotations
 
-from types import TracebackType
+from collections.abc import Mapping
+from types import MappingProxyType, TracebackType
 from typing import Self
 
 from adjudge.contracts import Collector, Subject
@@ -32,12 +33,21 @@ class Grading:
         recipe: What to grade by.
         means: What collecting may need.
         jobs: How many sandboxes may run at once.
+        unstable: Ids of tests that do not count, by the name of the scorer that runs them.
     """
 
-    def __init__(self, recipe: Recipe, means: Means, *, jobs: int = 1) -> None:
+    def __init__(
+        self,
+        recipe: Recipe,
+        means: Means,
+        *,
+        jobs: int = 1,
+        unstable: Mapping[str, frozenset[str]] = MappingProxyType({}),
+    ) -> None:
         self._recipe = recipe
         self._means = means
         self._jobs = jobs
+        self._unstable = unstable
         self._plan: Plan | None = None
         self._subject: Subject | None = None
         self._collectors: dict[str, Collector] = {}
@@ -97,6 +107,8 @@ class Grading:
         if isinstance(subject, AdjudgeError):
             self._gathered = {digest: Piece(None, subject, 0.0) for digest in plan.requests}
             return
+        if self._unstable:
+            subject = subject._replace(unstable=self._unstable_by_request(plan))
         self._subject = subject
         at_once: list[tuple[int, str, AnyRequest]] = []
         for digest, request in plan.requests.items():
@@ -138,6 +150,15 @@ class Grading:
             digest: Piece(None, error, piece.duration_s) for digest, piece in self._gathered.items()
         }
         return self.conclude()
+
+    def _unstable_by_request(self, plan: Plan) -> dict[str, frozenset[str]]:
+        """Equal requests are one run, so what either scorer knows of it holds for both."""
+        found: dict[str, frozenset[str]] = {}
+        for planned in plan.scorers:
+            for digest in planned.requests:
+                ids = self._unstable.get(planned.spec.name, frozenset())
+                found[digest] = found.get(digest, frozenset()) | ids
+        return found
 
     def _collector(self, kind: str) -> Collector | AdjudgeError:
         """The collector for a kind, or why there is none on this machine."""

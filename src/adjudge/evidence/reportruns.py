@@ -64,6 +64,19 @@ class ReportRunCollector:
         Over a clean tree it runs once more on the baseline with the hidden files: which tests there are is
         then known from where nothing of the candidate's runs, and none of them can go missing.
         """
+        answer = await self._collect(request, subject)
+        unstable = subject.unstable.get(request.digest)
+        if not unstable or answer.report is None:
+            return answer
+        there = (*(case.id for case in answer.report.cases), *answer.missing)
+        return answer.model_copy(
+            update={
+                "unstable": tuple(id_ for id_ in dict.fromkeys(there) if id_ in unstable),
+                "missing": tuple(id_ for id_ in answer.missing if id_ not in unstable),
+            }
+        )
+
+    async def _collect(self, request: ReportRun, subject: Subject) -> ReportedTests:
         async with graded_tree(request.tree, subject) as graded:
             answer = await self._run(request, subject, graded, graded.tree, "graded")
             if answer.report is None or request.tree.isolation is not Isolation.CLEAN:

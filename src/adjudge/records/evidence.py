@@ -348,6 +348,9 @@ class ReportedTests(Record):
     candidate's ran; None when that was not asked."""
     missing: tuple[str, ...] = ()
     """Which of those this run did not decide. They count as errors."""
+    unstable: tuple[str, ...] = ()
+    """Ids of the report, or missing in it, that are recorded as unstable on the baseline; they count for
+    nothing."""
 
 
 class ReportRun(EvidenceRequest):

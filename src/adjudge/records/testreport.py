@@ -156,6 +156,9 @@ class TrustedTestRun(Record):
     findings: tuple[Finding, ...] = ()
     again: tuple[TrustedTest, ...] = ()
     """How tests ended that did not pass and were run once more in a fresh copy."""
+    unstable: tuple[TrustedTest, ...] = ()
+    """Expected tests that are recorded as unstable on the baseline, and how they ended here. They are not
+    among `tests`, and nothing they did is in `inverted` or `findings`."""
     collected: int | None = None
     """How many tests there are in the baseline with the hidden files; None when nobody asked."""
 

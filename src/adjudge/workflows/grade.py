@@ -12,6 +12,7 @@ import importlib
 import os
 import tempfile
 import time
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
@@ -34,6 +35,7 @@ from adjudge.records.task import Scenario, Task
 from adjudge.settings import Settings, load_settings
 from adjudge.tasks.freeze import FrozenTask, freeze
 from adjudge.tasks.seeds import Seed, find_seed
+from adjudge.tasks.stability import find_stability
 from adjudge.tasks.trees import remove_tree
 from adjudge.workflows.baseline_of import baseline_of
 from adjudge.workflows.contents import TreeContents
@@ -132,7 +134,9 @@ class GradeJob:
             backend=lambda: self._backend(task), settings=task.scenario.sandbox, blobs=self._blobs()
         )
         jobs = request.jobs or self._settings.jobs
-        self._grading = self._stack.enter_context(Grading(task.scenario.recipe, means, jobs=jobs))
+        self._grading = self._stack.enter_context(
+            Grading(task.scenario.recipe, means, jobs=jobs, unstable=self._unstable(task))
+        )
         self._grading.begin(subject)
 
     async def wait(self) -> None:
@@ -178,6 +182,11 @@ class GradeJob:
     def _graded_by(self) -> GradedBy:
         assert self._recipe is not None
         return self._recipe
+
+    def _unstable(self, task: Task) -> Mapping[str, frozenset[str]]:
+        """Tests that were found to be unstable on the task's baseline."""
+        record = find_stability(task.digest, self._settings.state_dir)
+        return {} if record is None else record.unstable()
 
     def _blobs(self) -> BlobStore | None:
         if not self._request.save:

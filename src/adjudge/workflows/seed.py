@@ -7,20 +7,19 @@ commit the same tree in it for the agent's convenience.
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from adjudge.contracts import SandboxBackend
-from adjudge.errors import Problem, StoreError, UsageError
+from adjudge.errors import Problem, StoreError
 from adjudge.records.sandbox import SandboxReport
 from adjudge.records.task import SeedRecord, Task
 from adjudge.records.tree import digest_tree
-from adjudge.tasks.freeze import FrozenTask, freeze
-from adjudge.tasks.lookup import find_task
-from adjudge.tasks.seeds import Baseline, keep_baseline, keep_seed, new_workspace, refuse_unless_new
-from adjudge.tasks.trees import PlainFolder, read_entries, remove_tree, write_folder
+from adjudge.tasks.seeds import keep_seed, new_workspace, refuse_unless_new
+from adjudge.tasks.stability import Measured
+from adjudge.tasks.trees import read_entries, remove_tree
+from adjudge.workflows.starting import freeze_to_start, make_baseline
 
 __all__ = ["Seeded", "seed"]
 
@@ -40,36 +39,48 @@ class Seeded:
     """How setup was run; None when there is no setup command."""
     warnings: tuple[Problem, ...]
     notes: tuple[str, ...]
+    stability: Measured | None = None
+    """What repeated runs of the tests showed; None when none were asked for."""
 
 
-def seed(task: str, directory: Path, *, state_dir: Path, backend: Callable[[Task], SandboxBackend]) -> Seeded:
+def seed(
+    task: str,
+    directory: Path,
+    *,
+    state_dir: Path,
+    backend: Callable[[Task], SandboxBackend],
+    repeats: int | None = None,
+) -> Seeded:
     """Make a workspace.
 
     Args:
         task: A scenario's path, a frozen task's folder, or its digest.
         directory: Where the workspace goes: a folder that does not exist yet, or is empty.
         state_dir: Where tasks and baselines are kept.
-        backend: Chooses the sandbox that runs setup; called only when there is something to run.
+        backend: Chooses the sandbox that runs code; called only when there is something to run.
+        repeats: How often to run the task's tests on the baseline, to find those that are unstable; None to
+            run none.
 
     Raises:
-        UsageError: The task is not valid, its source cannot be had, setup failed, or the folder is taken.
+        UsageError: The task is not valid, its source cannot be had, setup failed, or the folder is taken; or
+            there are no tests to repeat.
     """
     place = refuse_unless_new(directory, state_dir)
-    found = find_task(task, state_dir)
-    warnings: tuple[Problem, ...] = ()
-    if isinstance(found, FrozenTask):
-        frozen = found
-    else:
-        _refuse_without_workspace(found.scenario.workspace is not None, task)
-        warnings = found.warnings
-        frozen = freeze(found, state_dir)
-    _refuse_without_workspace(frozen.task.source_digest is not None, task)
+    frozen, warnings = freeze_to_start(task, state_dir, state_dir)
+    stability = None
+    if repeats is not None:
+        # Loaded here, as below: seeding runs no tests unless it is asked to.
+        stability = importlib.import_module("adjudge.workflows.stability")
+        stability.refuse_without_tests(frozen.task)
     source = read_entries(frozen.source)
     if digest_tree(source) != frozen.task.source_digest:
         raise StoreError(
             f"{frozen.source} is not the tree that was frozen", hint="remove the task and seed again"
         )
-    baseline, report = _baseline(frozen, state_dir, backend)
+    baseline, report = make_baseline(frozen, state_dir, backend)
+    measured: Measured | None = None
+    if stability is not None:
+        measured = stability.measure(frozen, baseline, backend(frozen.task), repeats, state_dir)
     with new_workspace(place, baseline) as copy:
         # Loaded here: libgit2 takes 100 ms, which a scenario that is refused should not pay.
         commit_baseline = importlib.import_module("adjudge.tasks.gitobjects").commit_baseline
@@ -89,27 +100,5 @@ def seed(task: str, directory: Path, *, state_dir: Path, backend: Callable[[Task
         sandbox=report,
         warnings=warnings,
         notes=(*frozen.notes, *baseline.notes, *skipped),
+        stability=measured,
     )
-
-
-def _baseline(
-    frozen: FrozenTask, state_dir: Path, backend: Callable[[Task], SandboxBackend]
-) -> tuple[Baseline, SandboxReport | None]:
-    """The source after setup, recorded."""
-    if frozen.task.scenario.setup is None:
-        folder = PlainFolder(os.fsencode(frozen.source))
-        return keep_baseline(
-            lambda writer: write_folder(folder, writer, leave_out_git=False), state_dir
-        ), None
-    # Loaded here: asyncio, and what it takes to read copy-on-write layers.
-    run_setup = importlib.import_module("adjudge.workflows.setup").run_setup
-    baseline, report = run_setup(frozen.task.scenario, frozen.source, backend(frozen.task), state_dir)
-    return baseline, report
-
-
-def _refuse_without_workspace(given: bool, task: str) -> None:
-    if not given:
-        raise UsageError(
-            f"{task} says nothing about a workspace, so there is nothing to seed",
-            hint="add 'workspace:', or grade a folder that exists with adjudge grade",
-        )

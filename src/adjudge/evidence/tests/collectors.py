@@ -91,6 +91,7 @@ class TestRunCollector:
                 expected=suite.expected,
                 seed=self._seed,
                 pairs=1 if request.proof is TestProof.TWIN else 0,
+                unstable=subject.unstable.get(request.digest, frozenset()),
             )
             answer = await run_trusted(self._suites, run)
             retry = set(request.retry)

@@ -7,7 +7,7 @@ the wrong way round; those are counted too (`inverted`) and taken from its credi
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from adjudge.evidence.tests.channel import Channel, Phase
@@ -53,9 +53,13 @@ class Reconciled:
     unexpected: tuple[str, ...]
     inverted: int
     findings: tuple[Finding, ...]
+    unstable: tuple[TrustedTest, ...] = ()
+    """Those that were to be left out of all of the above."""
 
 
-def reconcile(expected: Sequence[str], files: TestFiles, heard: Sequence[Heard]) -> Reconciled:
+def reconcile(
+    expected: Sequence[str], files: TestFiles, heard: Sequence[Heard], unstable: Collection[str] = ()
+) -> Reconciled:
     """Conclude.
 
     An expected id without parameters stands for every parametrisation of that test that is reported, and one
@@ -63,6 +67,8 @@ def reconcile(expected: Sequence[str], files: TestFiles, heard: Sequence[Heard])
     all of them have to pass.
     """
     judge = _Judge(files, [(session, session.results()) for session in heard])
+    # A test that fails as written and passes falsified because it is unstable is no sign of guessing.
+    aside = _Judge(files, judge.sessions)
     reported = {id_: None for _, results in judge.sessions for id_ in results}
     by_base: dict[str, list[str]] = {}
     for id_ in reported:
@@ -77,12 +83,13 @@ def reconcile(expected: Sequence[str], files: TestFiles, heard: Sequence[Heard])
             same = by_base.get(canonical.partition("[")[0], ())
             members = [other for other in same if other.startswith(canonical)] or members
         claimed.update(members)
-        judge.conclude(id_, members)
+        (aside if id_ in unstable else judge).conclude(id_, members)
     return Reconciled(
         tests=tuple(judge.tests),
         unexpected=tuple(sorted(reported.keys() - claimed)[:_UNEXPECTED_SHOWN]),
         inverted=judge.inverted,
         findings=tuple(judge.findings),
+        unstable=tuple(aside.tests),
     )
 
 

@@ -37,7 +37,9 @@ class Pytest:
     Evidence:
         A trusted run of the suite. The details have `command`, `proof`, `counts`, `expected`, `collected`,
         `unproven`, `inverted`, `unexpected`, `protections`, `seed`, `sessions` and `tests` with every id,
-        its outcome, duration, proof, reason and message. Changes that the clean tree leaves out are findings
+        its outcome, duration, proof, reason and message. Tests that are recorded as unstable on the baseline
+        (`adjudge doctor SCENARIO`) do not count; they are in `unstable` instead, and findings of the rule
+        `unstable-on-baseline`. Changes that the clean tree leaves out are findings
         of the rule `left-out-of-clean`; they only inform.
 
     How it is fooled:

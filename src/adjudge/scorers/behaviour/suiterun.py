@@ -16,6 +16,7 @@ from adjudge.scorers.wording import counted
 
 __all__ = [
     "NO_TEST",
+    "UNSTABLE",
     "PythonConfig",
     "SuiteConfig",
     "counts_of",
@@ -25,11 +26,16 @@ __all__ = [
     "shown_command",
     "suite_details",
     "unproven_note",
+    "unstable_finding",
+    "unstable_note",
     "with_path",
 ]
 
 NO_TEST = "tests-none-ran"
 """The rule of a run in which no test passed or failed."""
+
+UNSTABLE = "unstable-on-baseline"
+"""The rule that informs of a test which does not count."""
 
 _MAX_MESSAGE = 600
 _MAX_TESTS = 20_000
@@ -76,6 +82,20 @@ def failing(tests: Iterable[TrustedTest], rule: str = "test-failed") -> list[Fin
     return found
 
 
+def unstable_finding(id_: str, outcome: TestOutcome) -> Finding:
+    """Says of a test that it does not count."""
+    return Finding(
+        rule=UNSTABLE,
+        message=f"{id_}: not counted, because on the baseline it does not end the same way each time; "
+        f"this time: {outcome}",
+    )
+
+
+def unstable_note(number: int) -> str:
+    """What a reason says about tests that are left out."""
+    return f", {counted(number, 'unstable one')} left out" if number else ""
+
+
 def counts_of(tests: Sequence[TrustedTest]) -> dict[str, JsonValue]:
     """How many tests ended in which way."""
     ended = Counter(test.outcome for test in tests)
@@ -104,6 +124,7 @@ def suite_details(request: TestRun, run: TrustedTestRun) -> dict[str, JsonValue]
         "sessions": [_session(session) for session in run.sessions],
         "tests": [_test(test) for test in run.tests[:_MAX_TESTS]],
         "tests_left_out": max(0, len(run.tests) - _MAX_TESTS),
+        "unstable": [_test(test) for test in run.unstable[:_MAX_TESTS]],
     }
 
 
@@ -157,4 +178,5 @@ def _line(message: str) -> str:
 
 def describe_counts(run: TrustedTestRun) -> str:
     """How many of how many tests passed, in words."""
-    return f"{run.credited:,} of {counted(run.decided, 'test')} passed{unproven_note(run)}"
+    passed = f"{run.credited:,} of {counted(run.decided, 'test')} passed{unproven_note(run)}"
+    return passed + unstable_note(len(run.unstable))

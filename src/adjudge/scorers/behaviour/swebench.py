@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Annotated, ClassVar, Self
 
 from pydantic import Field, JsonValue, StringConstraints, model_validator
@@ -21,6 +21,8 @@ from adjudge.scorers.behaviour.suiterun import (
     output_of,
     suite_details,
     unproven_note,
+    unstable_finding,
+    unstable_note,
     with_path,
 )
 from adjudge.scorers.wording import first_findings
@@ -45,7 +47,9 @@ class SweBench:
         Missing, skipped, expected to fail or deselected is no pass, nor is an id that two tests claim. An id
         without parameters stands for all its parametrisations, one that is cut off inside them, as in the
         public data sets, for every id that starts with it. A `pass_to_pass` id that does not pass is run once
-        more in a fresh copy; passing then, it does not close the gate and is shown as unstable.
+        more in a fresh copy; passing then, it does not close the gate and is shown as unstable. An id that is
+        recorded as unstable on the baseline (`adjudge doctor SCENARIO`) is taken out of both lists; when none
+        of `fail_to_pass` is left, the row is a FAIL.
 
         Test files are the baseline's with `test_patch` applied and `inject` laid over them; what the attempt
         made of them is left out (`isolation: clean`).
@@ -112,13 +116,14 @@ class SweBench:
         runner = request.command.runner
         found = {test.id: test for test in run.tests}
         again = {test.id: test for test in run.again}
-        wanted = _tests(config.fail_to_pass, runner, found)
-        kept = _tests(config.pass_to_pass, runner, found)
+        left = {test.id for test in run.unstable}
+        wanted = _tests(config.fail_to_pass, runner, found, left)
+        kept = _tests(config.pass_to_pass, runner, found, left)
         broken = [test for test in kept if not _passes(test) and not _passes(again.get(test.id, test))]
         unstable = [test for test in kept if not _passes(test) and test not in broken]
         # Each test that passes only falsified shows a guess, and takes one that was guessed right away.
         passed = max(0, sum(map(_passes, wanted)) - run.inverted)
-        share = passed / len(wanted)
+        share = passed / len(wanted) if wanted else 0.0
         findings = [
             *_not_passed(broken, "pass-to-pass-broken"),
             *_not_passed(wanted, "fail-to-pass-failed"),
@@ -127,12 +132,13 @@ class SweBench:
                 for test in unstable
             ),
             *run.findings,
+            *(unstable_finding(test.id, test.outcome) for test in run.unstable),
             *left_out(request.tree, evidence),
         ]
         details = {**suite_details(request, run), **_details(passed, wanted, kept, broken, run)}
         reason = (
             f"fail to pass: {passed:,} of {len(wanted):,}; pass to pass: {len(kept) - len(broken):,} of "
-            f"{len(kept):,}{unproven_note(run)}"
+            f"{len(kept):,}{unproven_note(run)}{unstable_note(len(left))}"
         )
         if broken:
             return ScorerOutcome.failed(
@@ -141,6 +147,13 @@ class SweBench:
                 output_tail=output_of(run),
                 details=details,
                 capped=True,
+            )
+        if not wanted:
+            return ScorerOutcome.failed(
+                f"{reason}; no test is left that could show the work",
+                findings=first_findings(findings),
+                output_tail=output_of(run),
+                details=details,
             )
         return ScorerOutcome.fraction(
             share,
@@ -180,9 +193,11 @@ def _id(id_: str, runner: str) -> str:
     return place if place.endswith(f".{method}") else f"{place}.{method}"
 
 
-def _tests(ids: Sequence[str], runner: str, found: dict[str, TrustedTest]) -> list[TrustedTest]:
-    """How each id ended, in the order of the recipe, each once."""
-    wanted = dict.fromkeys(_id(id_, runner) for id_ in ids)
+def _tests(
+    ids: Sequence[str], runner: str, found: Mapping[str, TrustedTest], left: Container[str]
+) -> list[TrustedTest]:
+    """How each id ended, in the order of the recipe, each once, those in `left` left out."""
+    wanted = [id_ for id_ in dict.fromkeys(_id(id_, runner) for id_ in ids) if id_ not in left]
     missing = TestOutcome.ERROR
     return [
         found.get(id_, TrustedTest(id=id_, outcome=missing, reason="no result arrived")) for id_ in wanted

@@ -15,7 +15,13 @@ from adjudge.records.evidence import AnyRequest, ReportedTests, ReportRun, TestR
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestCase, TestOutcome, TestReport
 from adjudge.scorers.behaviour.coderun import ShellCommand, clean_needs, left_out, tree_of
-from adjudge.scorers.behaviour.suiterun import NO_TEST, PythonConfig, with_path
+from adjudge.scorers.behaviour.suiterun import (
+    NO_TEST,
+    PythonConfig,
+    unstable_finding,
+    unstable_note,
+    with_path,
+)
 from adjudge.scorers.behaviour.trustedsuite import score_suite
 from adjudge.scorers.wording import counted, first_findings
 
@@ -46,7 +52,8 @@ class Tests:
         A trusted run, with the details of `pytest`; or one run of the command, with the details `command`,
         `source` (`files`, `reporter`, `console` or `none`), `format`, `proven`, `counts`, `exit_code`,
         `expected`, `missing`, `files`, `removed` and `tests` with every id, its outcome, duration and
-        message.
+        message. Tests that are recorded as unstable on the baseline (`adjudge doctor SCENARIO`) do not count
+        and are in `unstable`.
 
     How it is fooled:
         Outside of Python the runner and the candidate's code are one process, or processes of one user: code
@@ -123,20 +130,26 @@ def _score_report(config: Tests.Config, request: ReportRun, evidence: Evidence) 
         first = unreadable or [Finding(rule=NO_TEST, message=f"`{config.cmd.strip()}`: {why}")]
         return ScorerOutcome.failed(why, findings=first_findings((*first, *informed)), **more)
     disagreements = [*unreadable, *contradictions(report, reported.result.exit_code)]
-    failures = [_failure(case) for case in report.cases if case.outcome in _NOT_PASSED]
+    failures = [_failure(case) for case in report.cases if _counts_as_failed(case, reported)]
+    informed = (*_left(reported), *informed)
     if disagreements:
         return ScorerOutcome.failed(
             f"the results do not fit together: {disagreements[0].message}",
             findings=first_findings((*disagreements, *failures, *informed)),
             **more,
         )
-    passed, decided = _counts(report)
+    passed, decided = _counts(report, reported.unstable)
     decided += len(reported.missing)
     failures += [
         Finding(rule="test-missing", message=f"{id_}: no result, though the baseline's run had one")
         for id_ in reported.missing
     ]
-    reason = f"{passed:,} of {counted(decided, 'test')} passed"
+    left = unstable_note(len(reported.unstable))
+    if not decided:
+        why = f"no test passed or failed{left}"
+        first = [Finding(rule=NO_TEST, message=f"`{config.cmd.strip()}`: {why}")]
+        return ScorerOutcome.failed(why, findings=first_findings((*first, *informed)), **more)
+    reason = f"{passed:,} of {counted(decided, 'test')} passed{left}"
     findings = first_findings((*failures, *informed))
     if reported.source == "console" and not config.trust_console:
         unproven = Finding(
@@ -156,8 +169,21 @@ def _score_report(config: Tests.Config, request: ReportRun, evidence: Evidence) 
 _NOT_PASSED = (TestOutcome.FAILED, TestOutcome.ERROR)
 
 
-def _counts(report: TestReport) -> tuple[int, int]:
+def _counts_as_failed(case: TestCase, reported: ReportedTests) -> bool:
+    return case.outcome in _NOT_PASSED and case.id not in reported.unstable
+
+
+def _left(reported: ReportedTests) -> list[Finding]:
+    """Tests that do not count."""
+    if reported.report is None:
+        return []
+    ended = {case.id: case.outcome for case in reported.report.cases}
+    return [unstable_finding(id_, ended.get(id_, TestOutcome.ERROR)) for id_ in reported.unstable]
+
+
+def _counts(report: TestReport, unstable: Sequence[str]) -> tuple[int, int]:
     """How many passed, and how many passed, failed or broke."""
+    left = [case.outcome for case in report.cases if case.id in unstable]
     passed = report.count(TestOutcome.PASSED)
     decided = passed + report.count(*_NOT_PASSED)
     stated = report.stated
@@ -165,7 +191,9 @@ def _counts(report: TestReport) -> tuple[int, int]:
         # A summary may say more than the lines about single tests.
         passed = stated.passed
         decided = passed + (stated.failed or 0) + (stated.errors or 0)
-    return passed, decided
+    left_passed = left.count(TestOutcome.PASSED)
+    left_failed = sum(outcome in _NOT_PASSED for outcome in left)
+    return passed - left_passed, decided - left_passed - left_failed
 
 
 def _failure(case: TestCase) -> Finding:
@@ -218,4 +246,5 @@ def _details(config: Tests.Config, reported: ReportedTests) -> dict[str, JsonVal
         "removed": list(reported.removed),
         "tests": tests,
         "tests_left_out": max(0, len(cases) - _MAX_TESTS),
+        "unstable": list(reported.unstable),
     }

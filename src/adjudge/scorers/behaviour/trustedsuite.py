@@ -7,7 +7,15 @@ from adjudge.records.evidence import TestRun
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TrustedTestRun
 from adjudge.scorers.behaviour.coderun import left_out
-from adjudge.scorers.behaviour.suiterun import NO_TEST, describe_counts, failing, output_of, suite_details
+from adjudge.scorers.behaviour.suiterun import (
+    NO_TEST,
+    describe_counts,
+    failing,
+    output_of,
+    suite_details,
+    unstable_finding,
+    unstable_note,
+)
 from adjudge.scorers.wording import first_findings
 
 __all__ = ["score_suite"]
@@ -17,9 +25,14 @@ def score_suite(request: TestRun, pass_threshold: float, evidence: Evidence) -> 
     """Passed tests over those that passed, failed or broke."""
     run = evidence[request]
     details = suite_details(request, run)
-    findings = [*failing(run.tests), *run.findings, *left_out(request.tree, evidence)]
+    findings = [
+        *failing(run.tests),
+        *run.findings,
+        *(unstable_finding(test.id, test.outcome) for test in run.unstable),
+        *left_out(request.tree, evidence),
+    ]
     if not run.decided:
-        why = "no test passed or failed"
+        why = f"no test passed or failed{unstable_note(len(run.unstable))}"
         first = Finding(rule=NO_TEST, message=f"`{details['command']}`: {why}")
         return ScorerOutcome.failed(
             why,

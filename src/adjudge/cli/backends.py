@@ -1,0 +1,26 @@
+"""Which sandbox a command takes for a task, said aloud once."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+
+from adjudge.cli.console import note
+from adjudge.contracts import SandboxBackend
+from adjudge.records.task import Task
+from adjudge.sandbox.choose import choose_backend
+from adjudge.settings import Settings
+
+__all__ = ["backend_chooser"]
+
+
+def backend_chooser(asked: str | None, settings: Settings) -> Callable[[Task], SandboxBackend]:
+    """A function that chooses when it is called: a task that runs nothing needs no sandbox."""
+
+    @cache
+    def chosen(name: str) -> SandboxBackend:
+        choice = choose_backend(name)
+        note(f"sandbox: {choice.explanation}")
+        return choice.backend
+
+    return lambda task: chosen(settings.sandbox_for(asked, task.scenario.sandbox.backend))
