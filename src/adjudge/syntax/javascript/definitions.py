@@ -32,6 +32,8 @@ _ALIASES = (
     re.compile(r"""\b(?:test|it)\s*:\s*(\w+)[^}]*\}\s*=\s*require\(\s*['"]node:test['"]"""),
 )
 """Other names that a file gives to the runner's own functions."""
+_SKIPS_ITSELF = re.compile(r"(?<!test)(?<!it)(?<!describe)(?<!suite)\.(?:skip|todo)\s*\(")
+"""Of the context that a test is given, not of a test defined in it."""
 _AGAIN = re.compile(r" #\d+$")
 
 
@@ -127,7 +129,7 @@ def _definition(call: Node, owner: Definition | None, aliases: frozenset[str]) -
         or body is None
         or (owner is not None and owner.suite and owner.may_skip)
         or (options is not None and any(word in _text(options) for word in _SKIPS))
-        or re.search(r"\.\s*(?:skip|todo)\s*\(", _text(body)) is not None
+        or (kind == "test" and _SKIPS_ITSELF.search(_text(body)) is not None)
     )
     prefix = owner.name + _SEPARATOR if owner is not None else ""
     before = owner.pattern.pattern + re.escape(_SEPARATOR) if owner is not None else ""
