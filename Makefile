@@ -16,6 +16,7 @@ $(STAMP): pyproject.toml constraints.txt
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt uv
 	@$(UV) pip install --quiet --compile-bytecode --python $(BIN)/python -c constraints.txt --group dev -e .
+	@$(BIN)/python -m compileall -q src
 	@touch $(STAMP)
 
 system-packages:
@@ -50,7 +51,9 @@ docs: setup
 	$(BIN)/python tools/reference.py
 	$(BIN)/zensical build --clean
 
+# Byte code as an installed package has it: without it every cold start would measure the compiler.
 bench: setup
+	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m bench $(ARGS)
 
 # Names and versions only: download addresses differ from place to place and are never committed.

@@ -129,6 +129,8 @@ def _make_home(uid: int, private: Path) -> dict[str, str]:
         "SHELL": "/bin/sh",
         # Its default place is the working directory, which belongs to somebody else.
         "HYPOTHESIS_STORAGE_DIRECTORY": str(home / "hypothesis"),
+        # Its default place is swept by the next run of the same user, and this user never comes back.
+        "ADJUDGE_SCRATCH": str(home / "scratch"),
         "PYTHONDONTWRITEBYTECODE": "1",
     }
 

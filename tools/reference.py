@@ -20,6 +20,8 @@ from pydantic import BaseModel
 from adjudge import catalog, errors
 from adjudge.cli.main import cli
 from adjudge.cli.table import COMMANDS
+from adjudge.evidence import protected
+from adjudge.formats import testconfig
 from adjudge.formats.tasks.recipe import Flags
 from adjudge.formats.tasks.schema import scenario_schema
 from adjudge.formats.tasks.scorerdocs import FieldDocs, describe_fields, describe_scorer
@@ -150,6 +152,32 @@ def _field_table(fields: Iterable[FieldDocs]) -> str:
     return "\n".join(rows) + "\n"
 
 
+def render_protected() -> str:
+    """What `isolation: clean` takes from the baseline."""
+    parts = [
+        GENERATED,
+        "# Protected paths\n",
+        "With `isolation: clean` code runs over the baseline with the attempt's changes to everything but "
+        "these paths and what lies below them. `allow` opens a path to the attempt, `protect` adds one; both take "
+        "patterns as in `allowed_paths`. Makefiles and scripts that a command runs are protected as well.\n",
+        "| group | why | patterns |\n|---|---|---|",
+    ]
+    for group in protected.GROUPS:
+        patterns = ", ".join(f"`{pattern}`" for pattern in group.patterns)
+        parts.append(f"| {group.name} | {_cell(group.reason)} | {_cell(patterns)} |")
+    shadow = protected.SHADOWING
+    parts.append(
+        f"| {shadow.name} | {_cell(shadow.reason)} | added modules and packages in the root, `src`, `lib` or "
+        "`python` with the name of a test runner's or the standard library's |"
+    )
+    merged = ", ".join(f"`{name}`" for name in testconfig.MERGED)
+    parts.append(
+        f"\n{merged} hold settings of the product as well: their test sections come from the baseline, all "
+        "others from the attempt. One that cannot be read is the baseline's.\n"
+    )
+    return "\n".join(parts)
+
+
 def render_decisions() -> str:
     """The list of decisions, from their titles."""
     parts = [
@@ -171,6 +199,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/cli.md": render_cli,
     "reference/scenarios.md": render_scenarios,
     "reference/scorers.md": render_scorers,
+    "reference/protected.md": render_protected,
     "reference/errors.md": render_errors,
     "decisions/index.md": render_decisions,
 }

@@ -353,6 +353,9 @@ def test_grading_uses_the_recorded_baseline(bench: Bench, capsys: pytest.Capture
 @pytest.mark.skipif(
     shutil.which("pasta") is None and shutil.which("slirp4netns") is None, reason="needs pasta or slirp4netns"
 )
+@pytest.mark.skipif(
+    not os.access("/dev/net/tun", os.R_OK | os.W_OK), reason="/dev/net/tun is closed to this user"
+)
 def test_setup_with_a_network_has_one_of_its_own(bench: Bench, capsys: pytest.CaptureFixture[str]) -> None:
     with socket.socket() as listener:
         listener.bind(("127.0.0.1", 0))

@@ -16,12 +16,13 @@ from adjudge import catalog
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
+RUNS_CODE = ("command", "tests", "pytest", "swebench")
 PRELUDE = 'secret() { printf "%s\\n" "$1" >> "$SECRETS"; }\n'
 """How a script tells which string must not be seen again."""
 
 
 def _case(folder: Path) -> Any:
-    marks = [pytest.mark.bwrap] if folder.parent.name == "command" else []
+    marks = [pytest.mark.bwrap] if folder.parent.name in RUNS_CODE else []
     return pytest.param(folder, id=f"{folder.parent.name}/{folder.name}", marks=marks)
 
 

@@ -17,9 +17,10 @@ from adjudge.capture.entries import Folder
 from adjudge.capture.gitobjects import ObjectMissing, hash_name_of
 from adjudge.capture.layers import DiskTree, LayerPool
 from adjudge.capture.repository import GitDirectory, Repository, find_git_directory, module_git_directory
-from adjudge.errors import BaselineNotFound, UsageError, WorkspaceUnreadable
+from adjudge.errors import BaselineNotFound, UsageError, WorkspaceUnreadable, boundary
 from adjudge.records.base import Digest
 from adjudge.records.change import BaselineOrigin, BaselineRef
+from adjudge.records.paths import render_path
 from adjudge.records.sandbox import WorkspaceTree
 
 __all__ = ["Baseline", "OpenBaseline", "directory_baseline", "resolve_baseline", "task_baseline"]
@@ -99,7 +100,8 @@ def directory_baseline(directory: Path) -> Baseline:
     """A directory the caller names."""
     if not directory.is_dir():
         raise BaselineNotFound(f"baseline {directory} is not a directory")
-    ref = BaselineRef(origin=BaselineOrigin.DIRECTORY, description=f"directory {directory}")
+    described = f"directory {render_path(os.fspath(directory))}"
+    ref = BaselineRef(origin=BaselineOrigin.DIRECTORY, description=described)
     return Baseline(ref, tree=WorkspaceTree(layers=(directory,)))
 
 
@@ -124,8 +126,15 @@ def resolve_baseline(workspace: Path, given: str | None) -> Baseline:
         raise UsageError(f"workspace {workspace} is not a directory")
     if not os.access(workspace, os.R_OK | os.X_OK):
         raise WorkspaceUnreadable(f"workspace {workspace} cannot be read")
-    if given is not None and hash_name_of(given) is None and os.path.isdir(given):
+    if given is not None and hash_name_of(given.lower()) is not None:
+        given = given.lower()
+    elif given is not None and os.path.isdir(given):
         return _given_directory(workspace, Path(given))
+    with boundary(BaselineNotFound, f"the repository of {workspace} cannot be read"):
+        return _from_repository(workspace, given)
+
+
+def _from_repository(workspace: Path, given: str | None) -> Baseline:
     place = find_git_directory(workspace)
     if place is None:
         what = "no baseline was given" if given is None else f"{given!r} is not a directory"
@@ -183,8 +192,9 @@ def _default(repository: Repository) -> BaselineRef:
 
 
 def _unverified(what: str, commit: str) -> BaselineRef:
+    source = "from the workspace's own git, which the agent could change"
     return BaselineRef(
         origin=BaselineOrigin.UNVERIFIED,
-        description=f"{what} ({commit[:12]}), from the workspace's own git, which the agent could change",
+        description=f"{render_path(what)} ({commit[:12]}), {source}",
         commit=commit,
     )

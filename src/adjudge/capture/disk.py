@@ -162,7 +162,7 @@ class Directory:
         except (OSError, SubjectChanged):
             return None
         try:
-            return os.read(descriptor, max_bytes) if status.st_size <= max_bytes else None
+            return os.read(descriptor, status.st_size) if status.st_size <= max_bytes else None
         finally:
             os.close(descriptor)
 

@@ -31,8 +31,8 @@ _MAX_DELTA_CHAIN = 4096
 """git itself never writes a longer one."""
 _MAX_STRUCTURE_BYTES = 64 << 20
 """Commits, trees and tags are read whole; one larger than this is not an honest one."""
-_MAX_DELTA_BYTES = 1 << 30
-"""A deltified object has to be put together in memory. git deltifies nothing above 512 MiB by default."""
+_MAX_DELTA_BYTES = 512 << 20
+"""A deltified object has to be put together in memory. git deltifies nothing larger by default."""
 _BASE_CACHE_BYTES = 32 << 20
 
 
@@ -278,7 +278,8 @@ class _Pack:
 
     def __init__(self, directory: Directory, folder: bytes, stem: bytes, id_size: int) -> None:
         self._id_size = id_size
-        self._index, _ = directory.open(folder, stem + b".idx")
+        self._index, index_status = directory.open(folder, stem + b".idx")
+        self._index_size = index_status.st_size
         self.descriptor, self._status = directory.open(folder, stem + b".pack")
         head = os.pread(self._index, 8 + 1024, 0)
         if len(head) != 8 + 1024 or head[:8] != b"\xfftOc\x00\x00\x00\x02":
@@ -300,7 +301,8 @@ class _Pack:
             start = self._fanout[first - 1] if first else 0
             count = max(0, self._fanout[first] - start)
             size = self._id_size
-            table = os.pread(self._index, count * size, 8 + 1024 + start * size)
+            # A forged index can claim any count; no more is asked for than there is.
+            table = os.pread(self._index, min(count * size, self._index_size), 8 + 1024 + start * size)
             self._buckets[first] = [table[at : at + size] for at in range(0, len(table), size)]
         return self._buckets[first]
 

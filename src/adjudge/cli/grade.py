@@ -63,6 +63,9 @@ def grade(
     Exits with 0 when the objective gate is PASS, 1 when it is FAIL, 3 when it could not be graded (NA or
     ERROR).
     """
+    if output is not None:
+        # Loaded here: most people read what they asked for.
+        importlib.import_module("adjudge.cli.files").refuse_unless_writable(Path(output))
     evaluation = grade_now(
         GradeRequest(
             scenario=scenario,
@@ -87,7 +90,6 @@ def grade(
         sys.stdout.write(text)
         sys.stdout.flush()
     else:
-        # Loaded here: most people read what they asked for.
         importlib.import_module("adjudge.cli.files").write_whole(Path(output), text)
     if as_json or output is not None:
         _say(evaluation)

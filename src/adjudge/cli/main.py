@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import gc
 import importlib
+import os
 import signal
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import click
 
@@ -76,10 +78,13 @@ def cli() -> None:
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line and return its exit code; the console script passes it to `sys.exit`."""
     try:
-        with _termination_as_interruption():
+        with _termination_as_interruption(), _interruption_that_lasts():
             result = cli.main(
                 args=None if argv is None else list(argv), prog_name="adjudge", standalone_mode=False
             )
+            if sys.stdout is not None:
+                # Here, where it can still change the exit code; it is None when the caller closed it.
+                sys.stdout.flush()
     except click.exceptions.Exit as exit_:
         return exit_.exit_code
     except (click.exceptions.Abort, KeyboardInterrupt):
@@ -108,6 +113,37 @@ def _termination_as_interruption() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
+@contextmanager
+def _interruption_that_lasts() -> Iterator[None]:
+    """Interrupt once more when Python dropped an interruption.
+
+    Raised in a weak reference's callback or a destructor, of which imports have many, it goes to the hook for
+    what cannot be raised and the work goes on (measured: one in forty, in the first half second of `grade`).
+    """
+    before = sys.unraisablehook
+
+    def hook(dropped: sys.UnraisableHookArgs) -> None:
+        if not issubclass(dropped.exc_type, KeyboardInterrupt):
+            before(dropped)
+            return
+        # From another thread and a moment later: raised here, it would be dropped again.
+        threading = importlib.import_module("threading")
+        main_thread = threading.main_thread().ident
+        threading.Timer(0.01, signal.pthread_kill, (main_thread, signal.SIGINT)).start()
+
+    sys.unraisablehook = hook
+    try:
+        yield
+    finally:
+        sys.unraisablehook = before
+
+
+def _drop_stdout() -> None:
+    """Let go of what stdout could not take, so that the interpreter does not try, and complain, once more."""
+    with suppress(OSError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _report(error: Exception) -> int:
     """Turn an error into a message and an exit code.
 
@@ -115,6 +151,11 @@ def _report(error: Exception) -> int:
     because Python's own for a crash is 1, which would read as "graded and failed".
     """
     errors = importlib.import_module("adjudge.errors")
+    if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
+        _drop_stdout()
+        where = f" ({error.filename})" if error.filename else ""
+        print(f"error: the result could not be written: {error.strerror}{where}", file=sys.stderr)
+        return ExitCode.UNGRADED
     if not isinstance(error, errors.AdjudgeError):
         sys.excepthook(type(error), error, error.__traceback__)
         print("error: this is a bug in adjudge; nothing was graded", file=sys.stderr)

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from adjudge.formats.patterns import PathPatterns
 from adjudge.syntax.languages import default_test_globs
 
-__all__ = ["GROUPS", "ProtectedGroup", "Protection"]
+__all__ = ["GROUPS", "SHADOWING", "ProtectedGroup", "Protection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +75,7 @@ _RUNNERS = frozenset((
 _SHADOWED = (_RUNNERS | sys.stdlib_module_names) - {"__main__", "this", "antigravity"}
 _IMPORT_ROOTS = ("", "src/", "lib/", "python/")
 """Where a module of one name is found before that of the library. Deeper down it has a package's name."""
-_SHADOW = ProtectedGroup(
+SHADOWING = ProtectedGroup(
     "shadowing modules", (), "it would be loaded in place of the runner's or the standard library's"
 )
 _OWN = ProtectedGroup("protected by the recipe", (), "the recipe's `protect`, or what its command runs")
@@ -108,7 +108,7 @@ class Protection:
         for group, patterns in _COMPILED:
             if any(one in patterns for one in above):
                 return group
-        return _SHADOW if not in_baseline and _shadows(path) else None
+        return SHADOWING if not in_baseline and _shadows(path) else None
 
     def allows(self, path: str) -> bool:
         """Whether the recipe leaves a path to the attempt, whatever it holds."""

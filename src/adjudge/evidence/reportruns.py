@@ -8,21 +8,24 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import secrets
 from pathlib import PurePosixPath
 from typing import ClassVar, Literal
 
 from adjudge.contracts import BlobStore, Sandbox, SandboxBackend, Subject
 from adjudge.errors import ReportUnreadable, SandboxError, SubjectError
-from adjudge.evidence.gradedtree import graded_tree, laid_over
+from adjudge.evidence.gradedtree import Graded, graded_tree, laid_over
+from adjudge.evidence.hiddenfiles import HiddenFiles, baseline_directory
 from adjudge.formats.patterns import PathPatterns
 from adjudge.formats.testcommands import Reporting, add_reporter
 from adjudge.formats.testreports.console import parse_console
 from adjudge.formats.testreports.detect import join_reports, parse_report, without_root
-from adjudge.records.evidence import ReportedTests, ReportRun
+from adjudge.records.change import EntryType
+from adjudge.records.evidence import Isolation, ReportedTests, ReportRun
 from adjudge.records.paths import path_bytes, path_from_bytes, render_path
-from adjudge.records.sandbox import Ended, ExecRequest, ExecResult, SandboxReport, SandboxSpec
-from adjudge.records.testreport import TestReport
+from adjudge.records.sandbox import Ended, ExecRequest, ExecResult, SandboxReport, SandboxSpec, WorkspaceTree
+from adjudge.records.testreport import TestOutcome, TestReport
 
 __all__ = ["ReportRunCollector"]
 
@@ -32,6 +35,8 @@ _MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 _MAX_FILES = 2000
 _SHOWN = 50
 _WORKSPACE = PurePosixPath("/workspace")
+_MADE_UP = re.compile(r"(?:^|::)(?:initializationError|executionError|classMethod|\[build failed\])$")
+"""Ids under which runners report what broke outside of any test."""
 
 
 class ReportRunCollector:
@@ -54,13 +59,35 @@ class ReportRunCollector:
         """How each sandbox came about, for provenance."""
 
     async def collect(self, request: ReportRun, subject: Subject) -> ReportedTests:
-        """Run the command to its end, one way or another, and read what it reported."""
+        """Run the command to its end, one way or another, and read what it reported.
+
+        Over a clean tree it runs once more on the baseline with the hidden files: which tests there are is
+        then known from where nothing of the candidate's runs, and none of them can go missing.
+        """
+        async with graded_tree(request.tree, subject) as graded:
+            answer = await self._run(request, subject, graded, graded.tree, "graded")
+            if answer.report is None or request.tree.isolation is not Isolation.CLEAN:
+                return answer
+            if answer.source == "console":
+                return answer
+            report = _without_empty_files(answer.report, subject, graded.hidden)
+            baseline = await asyncio.to_thread(baseline_directory, subject)
+            before = await self._run(request, subject, graded, baseline, "baseline")
+            expected = _decided(before.report, subject, graded.hidden)
+            there = _decided(report, subject, graded.hidden)
+            missing = tuple(id_ for id_ in expected if id_ not in there)
+            return answer.model_copy(update={"report": report, "expected": len(expected), "missing": missing})
+
+    async def _run(
+        self, request: ReportRun, subject: Subject, graded: Graded, under: WorkspaceTree, name: str
+    ) -> ReportedTests:
         limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
         patterns = PathPatterns(request.reports)
         stale = _stale(patterns, subject) if request.reports else []
         reporting = None
         if not request.reports:
-            reporting = add_reporter(request.command, PurePosixPath(f"/tmp/report-{secrets.token_hex(8)}"))
+            report = PurePosixPath(f"/tmp/report-{secrets.token_hex(8)}")
+            reporting = add_reporter(request.command, report)
         output = bytearray()
 
         def observe(stream: Literal["stdout", "stderr"], data: bytes) -> None:
@@ -69,29 +96,58 @@ class ReportRunCollector:
                 # Summaries stand at the end; a report on stdout that long is cut and says so itself.
                 del output[: max(0, len(output) - _MAX_OUTPUT_BYTES)]
 
+        tree, mounts = await laid_over(under, graded.place / f"over-{name}", graded.hidden, without=stale)
+        spec = self._base.model_copy(
+            update={"workspace": tree, "limits": limits, "mounts": (*self._base.mounts, *mounts)}
+        )
         try:
-            async with graded_tree(request.tree, subject) as graded:
-                tree, mounts = await laid_over(
-                    graded.tree, graded.place / "hidden", graded.hidden, without=stale
-                )
-                spec = self._base.model_copy(
-                    update={"workspace": tree, "limits": limits, "mounts": (*self._base.mounts, *mounts)}
-                )
-                async with asyncio.timeout(request.timeout_s + _GRACE_S):
-                    async with await self._backend.start(spec, blobs=self._blobs) as sandbox:
-                        self.reports.append(sandbox.report)
-                        command = reporting.command if reporting is not None else request.command
-                        result = await sandbox.exec(ExecRequest(shell=command), on_output=observe)
-                        if result.ended is Ended.CANCELLED:
-                            raise SandboxError("the sandbox was ended from outside while the tests ran")
-                        if request.reports:
-                            return await _from_files(result, sandbox, patterns, stale, bytes(output))
-                        return await _from_reporter(result, sandbox, reporting, bytes(output))
+            async with asyncio.timeout(request.timeout_s + _GRACE_S):
+                async with await self._backend.start(spec, blobs=self._blobs) as sandbox:
+                    self.reports.append(sandbox.report)
+                    command = reporting.command if reporting is not None else request.command
+                    result = await sandbox.exec(ExecRequest(shell=command), on_output=observe)
+                    if result.ended is Ended.CANCELLED:
+                        raise SandboxError("the sandbox was ended from outside while the tests ran")
+                    if request.reports:
+                        return await _from_files(result, sandbox, patterns, stale, bytes(output))
+                    return await _from_reporter(result, sandbox, reporting, bytes(output))
         except TimeoutError as error:
             raise SandboxError(
                 f"the {self._backend.name} sandbox did not come back within {_GRACE_S:g} s of the command's "
                 f"time limit of {request.timeout_s:g} s"
             ) from error
+
+
+def _is_file_of(id_: str, subject: Subject, hidden: HiddenFiles) -> bool:
+    """Whether an id is the path of a file: node's runner says so of one that reported no test."""
+    if id_ in hidden.files:
+        return True
+    found = subject.contents.look(id_) if "/" in id_ or "." in id_ else None
+    return found is not None and found.type is EntryType.FILE
+
+
+def _without_empty_files(report: TestReport, subject: Subject, hidden: HiddenFiles) -> TestReport:
+    """The report in which a file that ended without reporting a test has not passed."""
+    cases = tuple(
+        case.model_copy(
+            update={"outcome": TestOutcome.ERROR, "message": "the file ended without reporting any test"}
+        )
+        if case.outcome is TestOutcome.PASSED and _is_file_of(case.id, subject, hidden)
+        else case
+        for case in report.cases
+    )
+    return report.model_copy(update={"cases": cases})
+
+
+def _decided(report: TestReport | None, subject: Subject, hidden: HiddenFiles) -> dict[str, None]:
+    """Ids of tests that passed or failed. What broke outside of tests has made-up ids."""
+    return {
+        case.id: None
+        for case in (report.cases if report is not None else ())
+        if case.outcome in (TestOutcome.PASSED, TestOutcome.FAILED, TestOutcome.ERROR)
+        and not _MADE_UP.search(case.id)
+        and not _is_file_of(case.id, subject, hidden)
+    }
 
 
 def _stale(patterns: PathPatterns, subject: Subject) -> list[str]:

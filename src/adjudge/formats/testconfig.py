@@ -18,7 +18,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
-__all__ = ["MERGED", "ConfigUnreadable", "has_pytest_section", "is_merged", "merge_config"]
+__all__ = ["MERGED", "ConfigUnreadable", "has_pytest_section", "is_merged", "merge_config", "write_toml"]
 
 
 class ConfigUnreadable(Exception):
@@ -130,7 +130,12 @@ def _write_json(found: Mapping[str, Any]) -> bytes:
     return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False).encode("utf-8") + b"\n"
 
 
-def _write_toml(found: Mapping[str, Any]) -> bytes:
+def write_toml(found: Mapping[str, Any]) -> bytes:
+    """A document as TOML, one line a key.
+
+    Raises:
+        ValueError: It holds what TOML cannot say.
+    """
     lines = [f"{_toml_text(key)} = {_toml(value)}" for key, value in found.items()]
     return ("\n".join(lines) + "\n").encode("utf-8")
 
@@ -230,9 +235,7 @@ class _Format(NamedTuple):
 
 
 _FORMATS = {
-    "toml": _Format(
-        _read_toml, _write_toml, partial(_tests_at, _TOML_TESTS), partial(_merge_at, _TOML_TESTS)
-    ),
+    "toml": _Format(_read_toml, write_toml, partial(_tests_at, _TOML_TESTS), partial(_merge_at, _TOML_TESTS)),
     "json": _Format(
         _read_json, _write_json, partial(_tests_at, _JSON_TESTS), partial(_merge_at, _JSON_TESTS)
     ),

@@ -344,6 +344,11 @@ class ReportedTests(Record):
     """The report files that were read; capped."""
     removed: tuple[WorkspacePath, ...] = ()
     """Report files that were there before the run, which did not see them; capped."""
+    expected: int | None = None
+    """How many tests the same command decided over the baseline with the hidden files, where nothing of the
+    candidate's ran; None when that was not asked."""
+    missing: tuple[str, ...] = ()
+    """Which of those this run did not decide. They count as errors."""
 
 
 class ReportRun(EvidenceRequest):

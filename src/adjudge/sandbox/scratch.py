@@ -14,6 +14,7 @@ import secrets
 import stat
 import tempfile
 import threading
+import time
 from pathlib import Path
 
 from adjudge.errors import ConfigInvalid, SandboxError
@@ -24,6 +25,8 @@ __all__ = ["OWN_DIRECTORIES", "Scratch", "current_scratch", "own_scratch", "scra
 OWN_DIRECTORIES = ("upper", "tmp", "home")
 """What a sandbox writes to: its layer over the workspace, its /tmp, its HOME."""
 _AHEAD = 2
+_UNBORN, _ALIVE = "new-", "run-"
+_UNBORN_S = 60.0
 _LOCK = "lock"
 _VARIABLE = "ADJUDGE_SCRATCH"
 
@@ -53,15 +56,18 @@ class Scratch:
         self.owner = os.getpid()
         self._root = root
         self.id = secrets.token_hex(6)
-        self.path = root / f"run-{self.id}"
+        self.path = root / f"{_ALIVE}{self.id}"
         self.ready = False
         """Set by whoever has put into it what all sandboxes share."""
         self._count = 0
         self._furnished: list[Path] = []
         self._guard = threading.Lock()
-        self.path.mkdir(mode=0o700)
-        self._lock = os.open(self.path / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        # Under its name only once it is locked: before that it would look like a dead process's.
+        unborn = root / f"{_UNBORN}{self.id}"
+        unborn.mkdir(mode=0o700)
+        self._lock = os.open(unborn / _LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         fcntl.flock(self._lock, fcntl.LOCK_EX)
+        unborn.rename(self.path)
 
     def new(self) -> Path:
         """A new directory for one sandbox.
@@ -105,7 +111,8 @@ class Scratch:
     def close(self) -> None:
         """Remove the directory with everything in it."""
         if self.owner == os.getpid():
-            remove_tree(self.path)
+            with contextlib.suppress(FileNotFoundError):
+                _remove(self.path)
         os.close(self._lock)
         with contextlib.suppress(OSError):
             self._root.rmdir()
@@ -129,13 +136,7 @@ def own_scratch() -> tuple[Scratch, list[str]]:
             return _own, []
         root = scratch_root()
         try:
-            root.mkdir(mode=0o700, parents=True, exist_ok=True)
-            status = root.lstat()
-            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
-                raise SandboxError(
-                    f"{root} does not belong to this user", hint=f"set {_VARIABLE} to a directory of your own"
-                )
-            _own = Scratch(root)
+            _own = _make(root)
             return _own, _sweep(root)
         except OSError as error:
             raise SandboxError(
@@ -144,30 +145,54 @@ def own_scratch() -> tuple[Scratch, list[str]]:
             ) from error
 
 
+def _make(root: Path) -> Scratch:
+    root.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        # Whoever leaves last takes the root along, perhaps between any two of these steps.
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(root, 0o700)
+        with contextlib.suppress(FileNotFoundError):
+            status = root.lstat()
+            if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid():
+                raise SandboxError(
+                    f"{root} does not belong to this user", hint=f"set {_VARIABLE} to a directory of your own"
+                )
+            return Scratch(root)
+
+
 def _sweep(root: Path) -> list[str]:
     """Remove the directories of processes that are gone."""
     swept: list[str] = []
-    for path in root.glob("run-*"):
+    for path in root.glob(f"{_ALIVE}*"):
         try:
             lock = os.open(path / _LOCK, os.O_RDWR | os.O_CLOEXEC)
-        except FileNotFoundError:
-            # Just being made or being removed by somebody alive; or left without a lock by a crash in the
-            # instant between, which an empty directory survives at no cost.
+        except OSError:
             continue
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            _remove(path)
+            swept.append(path.name.removeprefix(_ALIVE))
         except OSError:
-            os.close(lock)
-            continue
-        try:
-            remove_tree(path)
-            swept.append(path.name.removeprefix("run-"))
-        except OSError:
-            # Its last processes are only just dying; the next start finds it again.
+            # Somebody holds it; or its last processes are only just dying, and the next start finds it.
             continue
         finally:
             os.close(lock)
+    for path in root.glob(f"{_UNBORN}*"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _UNBORN_S:
+                remove_tree(path)
     return swept
+
+
+def _remove(path: Path) -> None:
+    """Remove a directory whose lock we hold, the lock last: while it is there, nobody else will."""
+    for entry in os.scandir(path):
+        if entry.is_dir(follow_symlinks=False):
+            remove_tree(Path(entry.path))
+        elif entry.name != _LOCK:
+            os.unlink(entry.path)
+    os.unlink(path / _LOCK)
+    os.rmdir(path)
 
 
 @atexit.register

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Protocol
 
-from adjudge.errors import UsageError
+from adjudge.errors import StoreError, UsageError, boundary
 from adjudge.records.change import EntryType
 from adjudge.records.paths import path_from_bytes, render_path
 from adjudge.records.tree import DIRECTORY, EXECUTABLE, FILE, NO_CONTENT, SYMLINK, TreeEntry
@@ -119,7 +119,9 @@ class TreeWriter:
             for chunk in chunks:
                 digest.update(chunk)
                 self.bytes_written += len(chunk)
-                _write_all(descriptor, chunk)
+                # Whoever reads the source calls an `OSError` the source's; this one is our disk's.
+                with boundary(StoreError, f"{shown(inside)} cannot be written to {shown(self._root)}"):
+                    _write_all(descriptor, chunk)
             os.fchmod(descriptor, 0o755 if executable else 0o644)
         finally:
             os.close(descriptor)

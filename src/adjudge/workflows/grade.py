@@ -18,6 +18,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
+from adjudge import catalog
 from adjudge.capture.baseline import Baseline, directory_baseline, resolve_baseline, task_baseline
 from adjudge.capture.changes import capture_changes
 from adjudge.capture.fingerprint import fingerprint
@@ -110,6 +111,12 @@ class GradeJob:
                 else "a workspace and a patch cannot be graded together",
                 hint="--workspace DIR grades a folder, --patch FILE a patch to the baseline",
             )
+        for name in ("scenario", "workspace", "patch", "baseline"):
+            # An unset variable in a script; `Path("")` would be the current folder.
+            given = getattr(request, name)
+            if isinstance(given, str) and not given:
+                raise UsageError(f"an empty {name} was given", hint=f"name one, or leave {name} out")
+        self._refuse_unknown_sandbox()
         subject: Subject | SubjectError | InfraError
         try:
             subject = self._workspace() if request.patch is None else self._patched()
@@ -265,6 +272,12 @@ class GradeJob:
             scenario_files=_files_of(self._graded_by),
             make_baseline=make_baseline,
         )
+
+    def _refuse_unknown_sandbox(self) -> None:
+        """A misspelt name is an error even where the recipe runs nothing."""
+        asked = self._settings.sandbox_for(self._request.sandbox, "auto")
+        if asked != "auto" and asked not in catalog.BUILTINS["sandboxes"]:
+            catalog.load("sandboxes", asked)
 
     def _backend(self, task: Task) -> SandboxBackend:
         """The sandbox asked for: by the caller, else by the scenario, else by the settings."""

@@ -89,6 +89,14 @@ def test_names_keep_their_true_bytes(pair: tuple[Path, Path]) -> None:
     assert [entry["path"] for entry in json.loads(found.model_dump_json())["changes"]] != names
 
 
+def test_a_baseline_with_an_odd_name_is_described_in_the_document(hostile_tmp: Path) -> None:
+    before, after = Path(os.fsdecode(os.fsencode(hostile_tmp) + b"/be\xfffore")), hostile_tmp / "after"
+    before.mkdir()
+    after.mkdir()
+    found = changes((before, after))
+    assert "be\\377fore" in json.loads(found.model_dump_json())["baseline"]["description"]
+
+
 def test_renamed_files_with_changes_in_them(pair: tuple[Path, Path]) -> None:
     text = "".join(f"line {number}\n" for number in range(100))
     (pair[0] / "old.py").write_text(text)

@@ -143,6 +143,27 @@ def test_a_damaged_pack_is_refused_with_a_clear_error(workspace: Workspace) -> N
             workspace.see(before)
 
 
+def test_a_forged_pack_index_costs_no_memory(workspace: Workspace) -> None:
+    workspace.write("a.py", "1\n")
+    before = workspace.commit()
+    workspace.git("repack", "-qad")
+    (index,) = (workspace.root / ".git/objects/pack").glob("*.idx")
+    index.chmod(0o644)
+    honest = index.read_bytes()
+    for forged in (
+        honest[:8] + b"\xff" * 1024 + honest[1032:],
+        honest[:8] + b"\0" * 1020 + b"\xff" * 4 + honest[1032:],
+        honest[:1032] + bytes.fromhex(before) * 5 + b"\xff" * 200,
+        honest[:40],
+        b"",
+    ):
+        index.write_bytes(forged)
+        with pytest.raises(BaselineNotFound):
+            workspace.see(before)
+    index.write_bytes(honest)
+    assert workspace.see(before.upper()).changes.baseline.trusted
+
+
 def test_the_final_ignore_rules_hide_nothing(workspace: Workspace) -> None:
     workspace.write("a.py")
     workspace.write(".gitignore", "*.log\n")

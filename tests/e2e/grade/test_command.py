@@ -38,7 +38,7 @@ def test_output_goes_to_a_file_whole_or_not_at_all(project: Project, tmp_path: P
     assert [path.name for path in tmp_path.iterdir() if path.name.startswith(".out")] == []
     outcome = project.grade("--output", tmp_path / "no" / "such" / "folder", recipe=recipe)
     assert outcome.code == 2
-    assert "No such file or directory" in outcome.stderr
+    assert "is not a folder" in outcome.stderr
 
 
 @pytest.mark.parametrize(
@@ -46,6 +46,9 @@ def test_output_goes_to_a_file_whole_or_not_at_all(project: Project, tmp_path: P
     [
         (["--workspace", "nowhere"], "not a directory"),
         (["--workspace", "workspace", "--sandbox", "bubblewarp"], "bubblewrap"),
+        (["--workspace", ""], "an empty workspace"),
+        (["--workspace", "workspace", "--baseline", ""], "an empty baseline"),
+        (["--patch", ""], "an empty patch"),
         (["--workspace", "workspace", "--jobs", "0"], "--jobs"),
         (["--workspace", "workspace", "--jobs", "many"], "--jobs"),
         (["--workspace", "workspace", "--nonsense"], "--nonsense"),
@@ -55,6 +58,13 @@ def test_bad_arguments_are_usage_errors(project: Project, args: list[str], said:
     outcome = project.adjudge("grade", project.recipe, *args)
     assert (outcome.code, outcome.stdout) == (2, "")
     assert said in outcome.stderr
+
+
+def test_a_misspelt_sandbox_is_refused_even_where_nothing_runs(project: Project) -> None:
+    recipe = project.write_recipe("scorers: [{type: max_files_changed, limit: 0}]")
+    outcome = project.grade("--sandbox", "bubblewarp", recipe=recipe)
+    assert outcome.code == 2
+    assert "did you mean bubblewrap?" in outcome.stderr
 
 
 def test_an_invalid_scenario_is_a_usage_error_with_its_place(project: Project) -> None:

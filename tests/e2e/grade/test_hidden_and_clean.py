@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +30,10 @@ def hidden(project: Project) -> Path:
     return project.root / "hidden"
 
 
-PLANTED = {
+PLANTED: dict[str, Callable[[Path], object]] = {
     "nothing": lambda place: None,
     "a file": lambda place: place.write_text("planted"),
-    "a folder": lambda place: (place.mkdir(), (place / "planted").write_text("x")),
+    "a folder": lambda place: (place / "planted").mkdir(parents=True),
     "a link": lambda place: place.symlink_to("README.md"),
     "a dangling link": lambda place: place.symlink_to("nowhere/at/all"),
     "a link out": lambda place: place.symlink_to("/tmp/elsewhere"),
@@ -186,7 +187,8 @@ def test_clean_carries_every_kind_of_change(project: Project) -> None:
     os.mkfifo(project.workspace / "pipe")
     check = (
         "sh run-tests.sh && test ! -e src/gone/a.py && cat src/swap src/file/inside.py && test ! -e old.txt"
-        " && test -f new.txt && test -L link && grep -q + link && test -x tool && sh tool && test ! -e pipe && test ! -e .git"
+        " && test -f new.txt && test -L link && grep -q + link && test -x tool && sh tool"
+        " && test ! -e pipe && test ! -e .git"
     )
     row = grade(project, {"cmd": check, "isolation": "clean"}, "--baseline", base)
     assert row["verdict"] == "PASS", row

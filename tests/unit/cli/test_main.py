@@ -57,3 +57,39 @@ def test_a_bug_never_reads_as_a_failed_grading(
     shown = capsys.readouterr().err
     assert "ZeroDivisionError: a bug" in shown
     assert "this is a bug in adjudge" in shown
+
+
+@pytest.mark.parametrize("much", ["schema", "scorers"])
+def test_a_full_disk_behind_stdout_is_said_and_is_no_bug(much: str) -> None:
+    script = f"import sys\nfrom adjudge.cli.main import main\nsys.exit(main([{much!r}]))"
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", script], stdout=full, stderr=subprocess.PIPE, text=True, check=False
+        )
+    assert done.returncode == 3
+    assert done.stderr == "error: the result could not be written: No space left on device\n"
+
+
+def test_an_interruption_that_python_drops_still_interrupts() -> None:
+    script = """
+import signal, sys, time
+import adjudge.cli.main as cli
+
+class Dying:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+        for _ in range(1000):
+            pass
+
+def work(**_):
+    Dying()
+    time.sleep(60)
+    return 0
+
+cli.cli.main = work
+sys.exit(cli.main([]))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30
+    )
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")

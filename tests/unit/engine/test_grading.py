@@ -278,7 +278,7 @@ def test_cancelling_cleans_up_every_collector(tmp_path: Path) -> None:
         with Grading(recipe, means, jobs=2) as grading:
             grading.begin(subject(tmp_path))
             task = asyncio.create_task(grading.wait())
-            while PEAK["now"] < 2:
+            while PEAK["now"] < 2:  # noqa: ASYNC110 - counted by the fake, which has no event to wait for
                 await asyncio.sleep(0.001)
             task.cancel()
             with pytest.raises(asyncio.CancelledError):

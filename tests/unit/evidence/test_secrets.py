@@ -261,6 +261,29 @@ def test_encoded_secrets(encoded: str) -> None:
     assert [hit.number for hit in hits({"a": f"x\ndata = '{data}'\n"})] == [2]
 
 
+@pytest.mark.parametrize("encoded", ["base64", "url-safe base64", "hex"])
+@pytest.mark.parametrize(
+    ("secret", "rule"),
+    [
+        ("AKIA" + "Q3EGRTZ7JXK2MWPL", "aws-access-key-id"),
+        ("AKIA" + "IOSFODNN7EXAMPLE", "aws-access-key-id"),
+        (
+            "aws_secret_access_key = " + "wJalrXUtnFEMI/K7MDENG/" + "bPxRfiCYEXAMPLEKEY",
+            "aws-secret-access-key",
+        ),
+        ("postgres://app:" + "s3cretPass99?~" + "@db.internal/app", "password-in-url"),
+    ],
+)
+def test_forms_are_known_when_encoded(secret: str, rule: str, encoded: str) -> None:
+    data = secret.encode()
+    text = {
+        "base64": base64.b64encode(data).decode(),
+        "url-safe base64": base64.urlsafe_b64encode(data).decode().rstrip("="),
+        "hex": data.hex(),
+    }[encoded]
+    assert (2, rule) in {(hit.number, hit.rule) for hit in hits({"a": f"x\ndata = '{text}'\n"})}
+
+
 @needs_betterleaks
 def test_a_flood_of_candidates_is_cut_short_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(scanner, "_MAX_CLOSE_BYTES", 50_000)

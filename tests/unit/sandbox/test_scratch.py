@@ -71,3 +71,32 @@ def test_a_link_planted_in_a_shared_place_is_refused(tmp_path: Path) -> None:
     assert process.communicate("")[0] == ""
     assert process.returncode == 1
     assert list((tmp_path / "elsewhere").iterdir()) == []
+
+
+def test_many_that_start_and_end_at_once_do_not_sweep_each_other(tmp_path: Path) -> None:
+    code = (
+        "from adjudge.sandbox.scratch import own_scratch\n"
+        "import adjudge.sandbox.scratch as module\n"
+        "for _ in range(40):\n"
+        "    own, swept = own_scratch()\n"
+        "    assert own.new().is_dir() and not swept, swept\n"
+        "    module._close()\n"
+    )
+    environment = {**os.environ, "ADJUDGE_SCRATCH": str(tmp_path / "root")}
+    running = [
+        subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE, text=True)
+        for _ in range(4)
+    ]
+    said = [process.communicate()[1] for process in running]
+    assert said == [""] * 4
+    assert not (tmp_path / "root").exists()
+
+
+def test_what_never_came_to_life_is_removed_when_it_is_old(tmp_path: Path) -> None:
+    (tmp_path / "new-fresh").mkdir()
+    (tmp_path / "new-old").mkdir()
+    os.utime(tmp_path / "new-old", (0, 0))
+    process = start(tmp_path)
+    said(process)
+    process.communicate("")
+    assert [path.name for path in tmp_path.iterdir()] == ["new-fresh"]

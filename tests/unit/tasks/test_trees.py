@@ -1,10 +1,12 @@
 from __future__ import annotations
 
 import os
+import resource
 from pathlib import Path
 
 import pytest
 
+from adjudge.errors import StoreError
 from adjudge.records.tree import DIRECTORY, FILE, digest_tree
 from adjudge.tasks.trees import PlainFolder, TreeRefused, TreeWriter, read_entries, remove_tree, write_folder
 
@@ -89,3 +91,17 @@ def test_an_empty_folder_is_an_entry_and_a_full_one_is_not(tmp_path: Path) -> No
     writer = TreeWriter(tmp_path / "into")
     writer.add_directory(b"a/b")
     assert [(entry.path, entry.mode) for entry in writer.finish()] == [("a/b", DIRECTORY)]
+
+
+def test_a_disk_that_takes_no_more_is_ours_and_not_the_sources(tmp_path: Path) -> None:
+    source = tmp_path / "from"
+    source.mkdir()
+    (source / "large").write_bytes(b"x" * 10_000)
+    writer = TreeWriter(tmp_path / "into")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (5_000, before[1]))
+    try:
+        with pytest.raises(StoreError, match="large cannot be written"):
+            write_folder(PlainFolder(os.fsencode(source)), writer, leave_out_git=False)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

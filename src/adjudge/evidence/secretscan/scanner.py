@@ -12,6 +12,7 @@ from typing import Generic, TypeVar
 
 from adjudge.errors import InfraError
 from adjudge.evidence.secretscan.candidates import candidate_lines
+from adjudge.evidence.secretscan.encoded import decoded_texts
 from adjudge.evidence.secretscan.shapes import find_shapes
 
 __all__ = ["Hit", "Scanner", "scanner_name"]
@@ -89,6 +90,11 @@ class Scanner(Generic[Place]):
             index = text.count("\n", 0, shape.start)
             seen.add((index, shape.secret))
             yield _hit(lines, origins, index, shape.rule, shape.secret)
+        for index, line in enumerate(lines):
+            for decoded in decoded_texts(line):
+                for shape in find_shapes(decoded):
+                    seen.add((index, shape.secret))
+                    yield _hit(lines, origins, index, shape.rule, shape.secret)
         self._looked_at += len(text)
         engine = _betterleaks()
         if engine is None:

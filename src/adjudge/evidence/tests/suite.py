@@ -15,6 +15,7 @@ from pathlib import Path
 
 from adjudge.errors import UsageError
 from adjudge.evidence.gradedtree import Graded, laid_over
+from adjudge.evidence.protected import Protection
 from adjudge.evidence.tests.session import Order, Session, Suites
 from adjudge.evidence.tests.twins import TestFiles
 from adjudge.formats.testconfig import has_pytest_section
@@ -104,8 +105,10 @@ def _files(request: TestRun, graded: Graded, root: Path) -> dict[str, bytes]:
             files |= read_test_files(root)
     else:
         files = read_test_files(root, request.files)
-    for path in graded.hidden.removed:
-        files.pop(path, None)
+    allowed = Protection(request.tree.allow)
+    for path in [path for path in files if path in graded.hidden.removed or allowed.allows(path)]:
+        # What the attempt may change runs as it left it, and what passes there is unproven.
+        del files[path]
     return files | {path: data for path, data in graded.hidden.files.items() if path.endswith(".py")}
 
 

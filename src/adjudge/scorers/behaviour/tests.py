@@ -36,14 +36,17 @@ class Tests:
         XML, TAP, CTRF, and the JSON of go test, Jest, Vitest, cargo and RSpec are recognised), or from a
         reporter that is added to `jest`, `vitest`, `go test` and a `node --test` with options of its own.
 
-        Report files that lay there before the run are taken away. A report that contradicts itself or the
+        Report files that lay there before the run are taken away. Over a clean tree the command also runs on
+        the baseline with the hidden files, where nothing of the attempt's runs; a test that had a result
+        there and has none here counts as an error. A report that contradicts itself or the
         exit code is a FAIL with 0, and so is a run in which no test passed or failed. What is only printed is
         read as a last resort: it is marked as unproven and never passes, unless `trust_console` is set.
 
     Evidence:
         A trusted run, with the details of `pytest`; or one run of the command, with the details `command`,
         `source` (`files`, `reporter`, `console` or `none`), `format`, `proven`, `counts`, `exit_code`,
-        `files`, `removed` and `tests` with every id, its outcome, duration and message.
+        `expected`, `missing`, `files`, `removed` and `tests` with every id, its outcome, duration and
+        message.
 
     How it is fooled:
         Outside of trusted runs the runner and the candidate's code are one process, or processes of one
@@ -139,6 +142,11 @@ def _score_report(config: Tests.Config, request: ReportRun, evidence: Evidence) 
             **more,
         )
     passed, decided = _counts(report)
+    decided += len(reported.missing)
+    failures += [
+        Finding(rule="test-missing", message=f"{id_}: no result, though the baseline's run had one")
+        for id_ in reported.missing
+    ]
     reason = f"{passed:,} of {counted(decided, 'test')} passed"
     findings = first_findings((*failures, *informed))
     if reported.source == "console" and not config.trust_console:
@@ -215,6 +223,8 @@ def _details(config: Tests.Config, reported: ReportedTests) -> dict[str, JsonVal
         "counts": counts,
         "ended": reported.result.ended.value,
         "exit_code": reported.result.exit_code,
+        "expected": reported.expected,
+        "missing": list(reported.missing[:_MAX_TESTS]),
         "files": list(reported.files),
         "removed": list(reported.removed),
         "tests": tests,

@@ -1,0 +1,12 @@
+cat > shop/price.py <<'EOF'
+def total(prices, rate):
+    return sum(prices) * rate
+
+
+def label(cents):
+    return str(cents)
+
+
+def kept(number):
+    return number * 2
+EOF

