@@ -14,7 +14,14 @@ from typing import NamedTuple
 
 from adjudge.records.evidence import TestCommand
 
-__all__ = ["PythonSuite", "Reporting", "add_reporter", "parse_python_suite", "runner_files"]
+__all__ = [
+    "PythonSuite",
+    "Reporting",
+    "add_reporter",
+    "parse_node_suite",
+    "parse_python_suite",
+    "runner_files",
+]
 
 
 class PythonSuite(NamedTuple):
@@ -72,13 +79,40 @@ def parse_python_suite(command: str) -> PythonSuite | None:
     args, select, config = made
     suite = TestCommand(
         runner="pytest" if runner == "pytest" else "unittest",
-        python=python,
+        interpreter=python,
         args=tuple(args),
         path=tuple(dict.fromkeys((*path, "."))),
         config=config,
         env=env,
     )
     return PythonSuite(suite, tuple(select))
+
+
+def parse_node_suite(command: str) -> TestCommand | None:
+    """Read a command that runs `node --test` and nothing that would need node's own options."""
+    words = _words(command)
+    if words is None:
+        return None
+    env: dict[str, str] = {}
+    if words[0] == "env":
+        words = words[1:]
+    while words and _ASSIGNMENT.match(words[0]):
+        name, _, value = words[0].partition("=")
+        env[name] = value
+        words = words[1:]
+    if not words or words[0].rpartition("/")[2] != "node" or "NODE_OPTIONS" in env:
+        return None
+    program, rest = words[0], words[1:]
+    if "--test" not in rest or ("/" in program and not program.startswith("/")):
+        return None
+    args = []
+    for word in rest:
+        if word == "--test" or re.fullmatch(r"--test-(?:concurrency=\d+|only=false)", word):
+            continue
+        if word.startswith("-") or "**" in word or word.startswith("/") or ".." in word.split("/"):
+            return None
+        args.append(word.removeprefix("./").rstrip("/") or ".")
+    return TestCommand(runner="node", interpreter=(program,), args=tuple(args), path=(), env=env)
 
 
 _PYTHON = re.compile(r"python(?:3(?:\.\d+)?)?")

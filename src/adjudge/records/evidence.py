@@ -251,13 +251,14 @@ class TestCommand(Record):
 
     __test__: ClassVar[bool] = False
 
-    runner: Literal["pytest", "unittest"] = "pytest"
-    python: tuple[str, ...] = ("python3",)
+    runner: Literal["pytest", "unittest", "node"] = "pytest"
+    interpreter: tuple[str, ...] = ("python3",)
     """The interpreter, found on the sandbox's PATH or named by an absolute path."""
     args: tuple[str, ...] = ()
-    """For the runner: files, folders and options. Never single ids: what is expected is not told inside."""
+    """For the runner: files, folders and options. Never single ids: what is expected is not told inside.
+    `node` takes files, folders and shell patterns, which are looked up among the trusted files."""
     path: tuple[str, ...] = (".",)
-    """Import path, before everything else, relative to the workspace."""
+    """Python's import path, before everything else, relative to the workspace."""
     config: str | None = None
     """pytest's configuration file in the workspace; no other is read. None: none at all."""
     env: Mapping[str, str] = Field(default_factory=dict)

@@ -166,7 +166,9 @@ test('adds nothing', () => assert.strictEqual(add(0, 0), 0));
 @needs_node
 def test_node_reports_through_a_reporter_of_ours(project: Project) -> None:
     hide(project, {"x.test.js": NODE})
-    line = {"type": "tests", "cmd": "node --test x.test.js", "inject": ["./hidden/x.test.js"]}
+    # With options of its own it is not run in trusted sessions.
+    cmd = "node --test --test-name-pattern=adds x.test.js"
+    line = {"type": "tests", "cmd": cmd, "inject": ["./hidden/x.test.js"]}
     project.write({"sum.js": "exports.add = (a, b) => a - b;\n"})
     half = row(project, line)
     assert (half["verdict"], half["score"], half["details"]["source"]) == ("FAIL", 0.5, "reporter"), half

@@ -37,7 +37,7 @@ def test_environment_and_import_path_of_the_recipe() -> None:
     assert suite is not None
     assert suite.command.path == ("src", "lib", ".")
     assert suite.command.env == {"DEBUG": "1"}
-    assert suite.command.python == ("/workspace/.venv/bin/python",)
+    assert suite.command.interpreter == ("/workspace/.venv/bin/python",)
     assert suite.command.config == "a.ini"
 
 

@@ -11,6 +11,7 @@ from adjudge.contracts import SandboxBackend, Subject
 from adjudge.errors import UsageError
 from adjudge.evidence.gradedtree import graded_tree, laid_over
 from adjudge.evidence.hiddenfiles import baseline_directory
+from adjudge.evidence.tests.nodesuite import find_node_suite
 from adjudge.evidence.tests.session import Order, Suites
 from adjudge.evidence.tests.suite import find_suite
 from adjudge.evidence.tests.trusted import TrustedRun, collect_tests, run_trusted
@@ -76,8 +77,9 @@ class TestRunCollector:
         if not baseline.flat:
             raise UsageError("a trusted test run needs a baseline that is a plain directory")
         async with graded_tree(request.tree, subject) as graded:
-            suite = await find_suite(request, graded, baseline, self._suites)
-            # Python files are falsified, so each session has a version of its own on top of this.
+            find = find_node_suite if request.command.runner == "node" else find_suite
+            suite = await find(request, graded, baseline, self._suites)
+            # Test files are falsified, so each session has a version of its own on top of this.
             tree, _ = await laid_over(graded.tree, graded.place / "hidden", graded.hidden)
             run = TrustedRun(
                 order=Order(

@@ -72,18 +72,23 @@ def reconcile(
     reported = {id_: None for _, results in judge.sessions for id_ in results}
     by_base: dict[str, list[str]] = {}
     for id_ in reported:
-        by_base.setdefault(id_.partition("[")[0], []).append(id_)
+        by_base.setdefault(files.base(id_), []).append(id_)
     claimed: set[str] = set()
+    wanted = set(expected)
     for id_ in dict.fromkeys(expected):
         canonical = files.canonical(id_)
         members = [canonical]
-        if "[" not in canonical:
+        base = files.base(canonical)
+        if base == canonical:
             members = by_base.get(canonical) or members
         elif not canonical.endswith("]"):
-            same = by_base.get(canonical.partition("[")[0], ())
+            same = by_base.get(base, ())
             members = [other for other in same if other.startswith(canonical)] or members
         claimed.update(members)
-        (aside if id_ in unstable else judge).conclude(id_, members)
+        concluding = aside if id_ in unstable else judge
+        concluding.conclude(id_, members)
+        if f"{canonical} #2" in reported and f"{canonical} #2" not in wanted:
+            concluding.repeated(id_)
     return Reconciled(
         tests=tuple(judge.tests),
         unexpected=tuple(sorted(reported.keys() - claimed)[:_UNEXPECTED_SHOWN]),
@@ -124,6 +129,14 @@ class _Judge:
                 }
             )
         )
+
+    def repeated(self, id_: str) -> None:
+        """The id that was concluded on last is one that a second test claims."""
+        reason = "its id was reported by more than one test"
+        self.tests[-1] = self.tests[-1].model_copy(
+            update={"outcome": TestOutcome.ERROR, "proof": None, "reason": reason}
+        )
+        self._find("repeated-test", id_, reason)
 
     def _one(self, id_: str) -> TrustedTest:
         located = self._files.locate(id_)

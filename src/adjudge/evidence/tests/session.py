@@ -31,6 +31,8 @@ _GRACE_S = 60.0
 """What a sandbox may take beyond its own limits to start, end a tree and clean up."""
 _UNCOLLECTED_SHOWN = 20
 _HARMLESS_ENV = ("PYTHONHASHSEED",)
+_FILE_SHARE = 0.8
+"""Of a session's time, what one file of node's may take; results of the others still arrive then."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Order:
     def args(self) -> list[str]:
         """The runner's arguments; later ones win over those that a configuration file adds."""
         command = self.command
-        if command.runner == "unittest":
+        if command.runner in ("unittest", "node"):
             return list(command.args)
         args = ["-c", command.config or "/dev/null", "--rootdir=.", "--maxfail=0", "--color=no"]
         if self.collect_only:
@@ -152,6 +154,26 @@ class Suites:
 
 
 def _request(order: Order, limits: Limits) -> ExecRequest:
+    return _node_request(order, limits) if order.command.runner == "node" else _python_request(order, limits)
+
+
+def _node_request(order: Order, limits: Limits) -> ExecRequest:
+    """Finding the tests means running them: node has no other way."""
+    command = order.command
+    stdin = {
+        "files": order.args,
+        "file_timeout_s": order.timeout_s * _FILE_SHARE,
+        "keep_env": list(command.env),
+    }
+    return ExecRequest(
+        argv=(*command.interpreter, "-e", _text("adjudge_node.js")),
+        stdin=json.dumps(stdin).encode("ascii"),
+        env=dict(command.env),
+        limits=limits,
+    )
+
+
+def _python_request(order: Order, limits: Limits) -> ExecRequest:
     command = order.command
     env = {"PYTHONHASHSEED": "0", **command.env}
     stdin = {
@@ -166,7 +188,7 @@ def _request(order: Order, limits: Limits) -> ExecRequest:
     return ExecRequest(
         # Byte code beside a source file may be anybody's: it is believed only if it fits its source, whose
         # time of change nobody could foresee. (Reading none at all costs a quarter more.)
-        argv=(*command.python, "-I", "--check-hash-based-pycs", "always", "-c", _text("launch.py")),
+        argv=(*command.interpreter, "-I", "--check-hash-based-pycs", "always", "-c", _text("launch.py")),
         stdin=json.dumps(stdin).encode("ascii"),
         env=env,
         limits=limits,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
@@ -23,7 +23,7 @@ from adjudge.records.evidence import Isolation, TestCommand, TestRun
 from adjudge.records.paths import path_from_bytes
 from adjudge.records.sandbox import WorkspaceTree
 
-__all__ = ["Suite", "find_suite", "read_test_files"]
+__all__ = ["Suite", "content", "find_files", "find_suite", "is_file", "read_test_files"]
 
 _TEST_FILES = ("test*.py", "*_test.py", "conftest.py")
 _OTHERS_FILES = (".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", "site-packages")
@@ -73,7 +73,7 @@ async def find_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, 
     if session.channel.unavailable:
         raise UsageError(
             f"the tests cannot be run: {session.channel.unavailable}",
-            hint=f"does the sandbox have {command.runner} for {' '.join(command.python)}?",
+            hint=f"does the sandbox have {command.runner} for {' '.join(command.interpreter)}?",
         )
     collected = tuple(dict.fromkeys(session.channel.collected))
     expected = request.expected
@@ -86,12 +86,12 @@ async def find_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, 
 def read_test_files(root: Path, wanted: Sequence[str] = ()) -> dict[str, bytes]:
     """The test files below a trusted directory: those named, or all that look like one; no links."""
     if not wanted:
-        return {path: _content(root, path) for path in sorted(_find(root))}
+        return {path: content(root, path) for path in sorted(find_files(root, _is_python_test))}
     found: dict[str, bytes] = {}
     for path in wanted:
-        if not _is_file(root, path):
+        if not is_file(root, path):
             raise UsageError(f"{path} is not a file of the baseline")
-        found[path] = _content(root, path)
+        found[path] = content(root, path)
     return found
 
 
@@ -100,9 +100,7 @@ def _files(request: TestRun, graded: Graded, root: Path) -> dict[str, bytes]:
     if request.expected is not None and not request.files and request.tree.isolation is Isolation.CLEAN:
         # Whatever else is in a clean tree is the baseline's anyway; only what is falsified has to be known.
         named = dict.fromkeys(id_.partition("[")[0].partition("::")[0] for id_ in request.expected)
-        files = {
-            path: _content(root, path) for path in named if path.endswith(".py") and _is_file(root, path)
-        }
+        files = {path: content(root, path) for path in named if path.endswith(".py") and is_file(root, path)}
         if any(not path.endswith(".py") for path in named):
             files |= read_test_files(root)
     else:
@@ -128,7 +126,7 @@ def _scope(request: TestRun, graded: Graded, root: Path) -> list[str]:
                 dict.fromkeys(id_.rpartition(".")[0].rpartition(".")[0] for id_ in request.expected or ())
             )
         named = dict.fromkeys(id_.partition("[")[0].partition("::")[0] for id_ in request.expected or ())
-        there = [path for path in named if path in hidden.files or _is_file(root, path)]
+        there = [path for path in named if path in hidden.files or is_file(root, path)]
         return [path for path in there if path not in hidden.removed]
     return []
 
@@ -141,8 +139,8 @@ def _looks_like_tests(path: str) -> bool:
 def _find_config(hidden: Mapping[str, bytes], root: Path) -> tuple[str, bytes] | None:
     for path in _CONFIGS:
         data = hidden.get(path)
-        if data is None and _is_file(root, path):
-            data = _content(root, path)
+        if data is None and is_file(root, path):
+            data = content(root, path)
         if data is not None and has_pytest_section(path, data):
             return path, data
     return None
@@ -180,7 +178,8 @@ def _selected(ids: Iterable[str], select: Sequence[str]) -> list[str]:
     return chosen
 
 
-def _is_file(root: Path, path: str) -> bool:
+def is_file(root: Path, path: str) -> bool:
+    """Whether a file lies at a path, with no link on the way."""
     place = root
     for part in path.split("/"):
         place = place / part
@@ -189,18 +188,29 @@ def _is_file(root: Path, path: str) -> bool:
     return place.is_file()
 
 
-def _find(root: Path) -> list[str]:
+def find_files(root: Path, wanted: Callable[[str], bool]) -> list[str]:
+    """Paths below a trusted directory that are wanted; no links, and nothing of other projects'."""
     found = []
     for folder, folders, names in os.walk(os.fsencode(root)):
         folders[:] = [name for name in folders if os.fsdecode(name) not in _OTHERS_FILES]
         for name in names:
             full = os.path.join(folder, name)
-            if not os.path.islink(full) and any(fnmatchcase(os.fsdecode(name), p) for p in _TEST_FILES):
-                found.append(path_from_bytes(os.path.relpath(full, os.fsencode(root))))
+            path = path_from_bytes(os.path.relpath(full, os.fsencode(root)))
+            if wanted(path) and not os.path.islink(full):
+                found.append(path)
     return found
 
 
-def _content(root: Path, path: str) -> bytes:
+def _is_python_test(path: str) -> bool:
+    return any(fnmatchcase(path.rpartition("/")[2], pattern) for pattern in _TEST_FILES)
+
+
+def content(root: Path, path: str) -> bytes:
+    """What a trusted file holds.
+
+    Raises:
+        UsageError: It is too large for a test file.
+    """
     with (root / path).open("rb") as file:
         data = file.read(_MAX_FILE + 1)
     if len(data) > _MAX_FILE:

@@ -7,10 +7,12 @@ be falsified is false in exactly one; the files of both look alike in everything
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from adjudge.syntax.javascript.falsify import SUFFIXES as JAVASCRIPT
+from adjudge.syntax.javascript.falsify import JavaScriptFile
 from adjudge.syntax.python.falsify import FalsifiableFile, Falsification
 
 __all__ = ["Located", "TestFiles", "Twins"]
@@ -45,9 +47,11 @@ class TestFiles:
             path, _, name = base.partition("::")
             if bracket:
                 known.setdefault(path, {}).setdefault(name, []).append(parameters.removesuffix("]"))
-        self._files: dict[str, FalsifiableFile] = {}
+        self._files: dict[str, FalsifiableFile | JavaScriptFile] = {}
         for path, data in files.items():
-            if path.endswith(".py"):
+            if path.endswith(JAVASCRIPT):
+                self._files[path] = JavaScriptFile(data, f"{seed}\0{path}")
+            elif path.endswith(".py"):
                 plain = FalsifiableFile(data, f"{seed}\0{path}")
                 asked: dict[str, list[str]] = {}
                 for name, parameters_ in known.get(path, {}).items():
@@ -58,9 +62,8 @@ class TestFiles:
         self._modules = _modules(self._files)
 
     def locate(self, id_: str) -> Located | None:
-        """The file and name behind an id of pytest (`a/b.py::C::m[x]`) or unittest (`a.b.C.m`)."""
-        base = id_.partition("[")[0]
-        path, separator, name = base.partition("::")
+        """The file and name behind an id of pytest (`a/b.py::C::m[x]`), unittest (`a.b.C.m`) or node."""
+        path, separator, name = self.base(id_).partition("::")
         if separator:
             return Located(path, name) if path in self._files else None
         parts = id_.split(".")
@@ -70,7 +73,13 @@ class TestFiles:
                 return Located(found, "::".join(parts[end:]))
         return None
 
-    def file(self, path: str) -> FalsifiableFile:
+    def base(self, id_: str) -> str:
+        """An id without parameters. Brackets mean nothing in the names of JavaScript tests."""
+        if id_.partition("::")[0].endswith(JAVASCRIPT):
+            return id_
+        return id_.partition("[")[0]
+
+    def file(self, path: str) -> FalsifiableFile | JavaScriptFile:
         """One of the files."""
         return self._files[path]
 
@@ -116,6 +125,15 @@ class TestFiles:
         path, name = definition
         found = {self.definition(Located(path, other)) for other in self._files[path].mentions(name)}
         return {other for other in found if other is not None and other != definition}
+
+    def always_runs(self, definition: tuple[str, str], other: tuple[str, str]) -> bool:
+        """Whether one definition runs another one whenever it passes, and fails with it."""
+        file = self._files[definition[0]]
+        return (
+            isinstance(file, JavaScriptFile)
+            and definition[0] == other[0]
+            and file.always_runs(definition[1], other[1])
+        )
 
     def plan(self, definition: tuple[str, str]) -> Falsification:
         """What can be done to a definition."""
@@ -180,7 +198,10 @@ class Twins:
         while reached:
             other = reached.pop()
             if other in self.falsified[session]:
-                return replace(self.files.plan(other), certain=False, wide=False)
+                plan = self.files.plan(other)
+                return replace(
+                    plan, certain=plan.certain and self.files.always_runs(definition, other), wide=False
+                )
             if other not in seen:
                 seen.add(other)
                 reached += self._mentioned.get(other, ())
@@ -198,7 +219,8 @@ class Twins:
 
     def real_id(self, id_: str) -> str:
         """An id as it reads outside: words that stand for hidden parameters put back."""
-        base, bracket, parameters = id_.partition("[")
+        base = self.files.base(id_)
+        bracket, parameters = id_[len(base) : len(base) + 1], id_[len(base) + 1 :]
         if not bracket:
             return self.files.canonical(id_)
         located = self.files.locate(base)
@@ -222,10 +244,12 @@ def _connected(links: Mapping[tuple[str, str], set[tuple[str, str]]]) -> list[fr
     return list({frozenset(group) for group in group_of.values()})
 
 
-def _modules(files: Mapping[str, FalsifiableFile]) -> dict[str, str]:
+def _modules(files: Iterable[str]) -> dict[str, str]:
     """Module names that lead to exactly one file, whatever folder the runner starts in."""
     found: dict[str, list[str]] = {}
     for path in files:
+        if not path.endswith(".py"):
+            continue
         parts = PurePosixPath(path).with_suffix("").parts
         if parts[-1] == "__init__":
             parts = parts[:-1]

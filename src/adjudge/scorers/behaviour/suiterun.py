@@ -130,7 +130,8 @@ def suite_details(request: TestRun, run: TrustedTestRun) -> dict[str, JsonValue]
 
 def shown_command(command: TestCommand) -> str:
     """The command for people."""
-    return " ".join((*command.python, "-m", command.runner, *command.args))
+    how = ("--test",) if command.runner == "node" else ("-m", command.runner)
+    return " ".join((*command.interpreter, *how, *command.args))
 
 
 def output_of(run: TrustedTestRun) -> str:

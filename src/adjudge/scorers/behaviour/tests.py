@@ -9,7 +9,7 @@ from pydantic import AliasChoices, Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
-from adjudge.formats.testcommands import parse_python_suite
+from adjudge.formats.testcommands import parse_node_suite, parse_python_suite
 from adjudge.formats.testreports.agreement import contradictions
 from adjudge.records.evidence import AnyRequest, ReportedTests, ReportRun, TestRun
 from adjudge.records.score import Finding, ScorerOutcome
@@ -36,11 +36,11 @@ class Tests:
 
     Measures:
         passed / (passed + failed + errors); PASS when that reaches `pass_threshold`. A `cmd` that plainly
-        runs pytest or unittest goes through the same trusted run as `pytest`. Any other one runs once in a
-        sandbox, over the baseline with the attempt's changes to unprotected paths (`isolation: clean`), and
-        its results are read from the report files that `junit_xml` names (JUnit XML, TAP, CTRF, and the JSON
-        of go test, Jest, Vitest, cargo and RSpec are recognised), or from a reporter that is added to
-        `node --test`, `jest`, `vitest` and `go test`.
+        runs pytest, unittest or `node --test` goes through the same trusted run as `pytest`. Any other one
+        runs once in a sandbox, over the baseline with the attempt's changes to unprotected paths
+        (`isolation: clean`), and its results are read from the report files that `junit_xml` names (JUnit
+        XML, TAP, CTRF, and the JSON of go test, Jest, Vitest, cargo and RSpec are recognised), or from a
+        reporter that is added to `jest`, `vitest`, `go test` and a `node --test` with options of its own.
 
         Report files that lay there before the run are taken away. Over a clean tree the command also runs on
         the baseline with the hidden files, where nothing of the attempt's runs; a test that had a result
@@ -56,9 +56,10 @@ class Tests:
         and are in `unstable`.
 
     How it is fooled:
-        Outside of Python the runner and the candidate's code are one process, or processes of one user: code
-        that is graded can write the report itself, agreeing with the exit code it chooses. Such results have
-        `proven: false`. Hidden tests under a Python command are proven as `pytest` says.
+        Outside of trusted runs the runner and the candidate's code are one process, or processes of one
+        user: code that is graded can write the report itself, agreeing with the exit code it chooses. Such
+        results have `proven: false`. Hidden tests of pytest, unittest and node:test are proven as `pytest`
+        says, and those in which nothing can be falsified are counted as unproven.
 
     Example:
         ```yaml
@@ -104,6 +105,16 @@ def _request(config: Tests.Config) -> TestRun | ReportRun:
     tree = tree_of(config, config.cmd)
     reports = (config.junit_xml,) if isinstance(config.junit_xml, str) else config.junit_xml
     suite = parse_python_suite(config.cmd)
+    node = parse_node_suite(config.cmd) if not reports else None
+    if node is not None:
+        return TestRun(
+            command=node,
+            plugins=None,
+            proof=config.proof,
+            timeout_s=config.timeout_s,
+            test_timeout_s=config.test_timeout_s,
+            tree=tree,
+        )
     if suite is None:
         return ReportRun(command=config.cmd, timeout_s=config.timeout_s, reports=reports, tree=tree)
     return TestRun(
