@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import subprocess
 import tempfile
 from collections.abc import Iterator
@@ -16,6 +17,15 @@ from adjudge.errors import AdjudgeError
 
 _SAME_FOR_ANYONE = ("project", "property", "snapshot", "scorers")
 """Folders of tests that no user right can change the outcome of."""
+
+
+def pytest_configure() -> None:
+    """Undo what a shell does to whatever it starts in the background: it has Ctrl-C ignored.
+
+    The commands that tests start would inherit that, and those that interrupt one would wait for ever.
+    """
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -105,8 +105,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 @contextmanager
 def _termination_as_interruption() -> Iterator[None]:
-    """Let SIGTERM do what Ctrl-C does: a CI job that is cancelled must leave nothing running either."""
-    before = signal.signal(signal.SIGTERM, lambda *_: signal.raise_signal(signal.SIGINT))
+    """Let SIGTERM do what Ctrl-C does: a CI job that is cancelled must leave nothing running either.
+
+    A shell starts what it puts in the background with Ctrl-C ignored; SIGTERM has to work there all the same.
+    """
+    ignored = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    interrupt = signal.default_int_handler if ignored else lambda *_: signal.raise_signal(signal.SIGINT)
+    before = signal.signal(signal.SIGTERM, interrupt)
     try:
         yield
     finally:

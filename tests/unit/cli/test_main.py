@@ -93,3 +93,15 @@ sys.exit(cli.main([]))
         [sys.executable, "-c", script], capture_output=True, text=True, check=False, timeout=30
     )
     assert (done.returncode, done.stderr) == (130, "interrupted\n")
+
+
+def test_termination_works_in_the_background_where_interrupts_are_ignored() -> None:
+    script = (
+        "import os, signal, sys\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "import adjudge.cli.main as m\n"
+        "m.cli.main = lambda **_: os.kill(os.getpid(), signal.SIGTERM)\n"
+        "sys.exit(m.main([]))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
