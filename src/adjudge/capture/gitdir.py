@@ -190,7 +190,8 @@ def _inspect_index(place: bytes, final: Lookup, before: Lookup) -> Iterator[Repo
         return
     fresh = now - _hidden_entries(_read(before, path, max_bytes=_MAX_INDEX_BYTES), 32 if wide else 20)
     if fresh:
-        message = f"git does not look at {len(fresh)} paths: {_shown(sorted(fresh))}"
+        count = "1 path" if len(fresh) == 1 else f"{len(fresh)} paths"
+        message = f"git is told not to look at {count}: {_shown(sorted(fresh))}"
         yield _finding(RepositoryRule.INDEX_FLAGS, path, message)
 
 

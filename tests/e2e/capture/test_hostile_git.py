@@ -42,7 +42,7 @@ def test_hidden_index_entries_are_read_from_every_index_version(workspace: Works
     workspace.git("update-index", "--skip-worktree", "dir/two.py")
     (finding,) = workspace.see(before).changes.repository
     assert finding.rule is RepositoryRule.INDEX_FLAGS
-    assert finding.message == "git does not look at 1 paths: dir/two.py"
+    assert finding.message == "git is told not to look at 1 path: dir/two.py"
 
 
 def test_an_amended_baseline_moves_nothing_when_the_commit_id_was_given(workspace: Workspace) -> None:
