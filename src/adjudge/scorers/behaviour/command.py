@@ -42,9 +42,11 @@ class Command:
 
     How it is fooled:
         The command runs what the attempt left: its tests, its configuration, its `conftest.py` or
-        `Makefile`. An exit code of 0 proves that the process said so. Guard the files that the command
-        relies on with `isolation: clean`, with `inject`, or with `tests_unmodified` and
-        `baseline_unmodified`.
+        `Makefile`. An exit code of 0 proves that some process of the tree said so: the attempt's code can end
+        its own process with 0, and, being the same user, can also take over the one that started it, even
+        where that one is yours. Guard the files that the command relies on with `isolation: clean`, with
+        `inject`, or with `tests_unmodified` and `baseline_unmodified`; where a result has to be worth
+        believing, use `pytest`, `tests` or `swebench`, which do not rest on exit codes alone.
 
     Example:
         ```yaml
