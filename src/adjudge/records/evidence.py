@@ -495,17 +495,3 @@ AnyRequest = (
     | PatternSearch
 )
 """Every request there is."""
-
-RequestKind = Literal[
-    "parsed_change",
-    "command_run",
-    "path_state",
-    "secret_scan",
-    "test_collection",
-    "test_run",
-    "report_run",
-    "clean_tree",
-    "source_scan",
-    "file_comparison",
-    "pattern_search",
-]

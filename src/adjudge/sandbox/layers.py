@@ -154,7 +154,7 @@ async def copy_workspace(
     """Copy a tree, whatever it is made of, into a new plain directory.
 
     Raises:
-        WorkspaceUnreadable: The given tree is not there, or not a directory.
+        WorkspaceUnreadable: The given tree is not there, not a directory, or nested too deeply.
         SandboxError: It could not be copied.
     """
     _check(given)
@@ -179,6 +179,8 @@ async def copy_workspace(
         errand["target"] = f"{STAGE}/s"
         request = _stage_request(identity, staged, overlay, errand)
     report = await run_quietly(request)
+    if "refused" in report:
+        raise WorkspaceUnreadable(f"workspace {given.base} is nested too deeply: {report['refused'][1]}")
     if "failed" in report:
         raise SandboxError(f"workspace {given.base} cannot be copied: {report['failed']}")
     notes = [reason] if reason else []

@@ -119,7 +119,9 @@ def _work_on_files(
         else:
             write_beneath(errand["below"], errand["path"], standard[0], errand["mode"], owner)
     except OSError as error:
-        if errand["op"] == "copy":
+        # A copy holds descriptors for every level it is in, so a tree nested too deeply runs out of them.
+        # Whoever made the tree is to blame for that; for anything else that stops a copy, we are.
+        if errand["op"] == "copy" and error.errno != errno.EMFILE:
             raise
         return _refusal(error)
     return {}
