@@ -14,28 +14,39 @@ _WORDS = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|[^A-Za-z0-
 _NAMESPACE = re.compile(r"^(?:mcp__.+?__|functions\.|default_api[.:]|multi_tool_use\.)")
 
 _NAMES: Mapping[ToolKind, str] = {
-    ToolKind.READ: "read cat view open read_file read_files read_many_files view_file open_file "
-    "read_text_file read_multiple_files notebook_read get_file_contents view_image ls list list_dir "
-    "list_directory list_files directory_tree get_file_info read_mcp_resource list_mcp_resources",
-    ToolKind.EDIT: "edit write edit_file write_file create create_file multi_edit multiedit multi_edit_file "
-    "notebook_edit str_replace str_replace_editor str_replace_based_edit_tool text_editor insert replace "
-    "replace_in_file search_replace apply_patch apply_diff patch write_to_file file_change insert_content "
-    "create_directory mkdir undo_edit edit_notebook_file save_file",
-    ToolKind.DELETE: "delete remove rm delete_file remove_file delete_directory",
-    ToolKind.MOVE: "move rename mv move_file rename_file",
-    ToolKind.SEARCH: "grep glob search find search_files file_search grep_search search_file_content "
-    "codebase_search find_by_name find_files search_code ripgrep rg tool_search search_directory semantic_search "
-    "lsp find_path code_search glob_search",
-    ToolKind.EXECUTE: "bash shell exec execute run run_command run_shell_command execute_command "
-    "command_execution local_shell local_shell_call exec_command unified_exec shell_command terminal "
-    "run_in_terminal run_terminal_cmd execute_bash bash_output kill_bash kill_shell task_output task_stop write_stdin "
-    "python ipython execute_python code_interpreter code_execution execute_code run_python powershell "
-    "create_terminal run_tests bash_session computer",
-    ToolKind.THINK: "think plan update_plan todo todo_write todo_read todowrite todoread todo_list "
-    "write_todos exit_plan_mode enter_plan_mode sequential_thinking sequentialthinking "
-    "save_memory update_topic",
-    ToolKind.FETCH: "fetch web_fetch webfetch web_search websearch google_web_search http_request fetch_url "
-    "url_fetch browse browser browser_navigate web_search_call google_search download curl read_url",
+    ToolKind.READ: (
+        "read cat view open read_file read_files read_many_files view_file open_file read_text_file "
+        "read_multiple_files notebook_read get_file_contents view_image ls list list_dir list_directory "
+        "list_files directory_tree get_file_info read_mcp_resource list_mcp_resources"
+    ),
+    ToolKind.EDIT: (
+        "edit write edit_file write_file create create_file multi_edit multiedit multi_edit_file "
+        "notebook_edit str_replace str_replace_editor str_replace_based_edit_tool text_editor insert "
+        "replace replace_in_file search_replace apply_patch apply_diff patch write_to_file file_change "
+        "insert_content create_directory mkdir undo_edit edit_notebook_file save_file"
+    ),
+    ToolKind.DELETE: ("delete remove rm delete_file remove_file delete_directory"),
+    ToolKind.MOVE: ("move rename mv move_file rename_file"),
+    ToolKind.SEARCH: (
+        "grep glob search find search_files file_search grep_search search_file_content codebase_search "
+        "find_by_name find_files search_code ripgrep rg tool_search search_directory semantic_search lsp "
+        "find_path code_search glob_search"
+    ),
+    ToolKind.EXECUTE: (
+        "bash shell exec execute run run_command run_shell_command execute_command command_execution "
+        "local_shell local_shell_call exec_command unified_exec shell_command terminal run_in_terminal "
+        "run_terminal_cmd execute_bash bash_output kill_bash kill_shell task_output task_stop write_stdin "
+        "python ipython execute_python code_interpreter code_execution execute_code run_python powershell "
+        "create_terminal run_tests bash_session computer"
+    ),
+    ToolKind.THINK: (
+        "think plan update_plan todo todo_write todo_read todowrite todoread todo_list write_todos "
+        "exit_plan_mode enter_plan_mode sequential_thinking sequentialthinking save_memory update_topic"
+    ),
+    ToolKind.FETCH: (
+        "fetch web_fetch webfetch web_search websearch google_web_search http_request fetch_url url_fetch "
+        "browse browser browser_navigate web_search_call google_search download curl read_url"
+    ),
 }
 _KINDS: Mapping[str, ToolKind] = {name: kind for kind, names in _NAMES.items() for name in names.split()}
 
