@@ -1,16 +1,15 @@
 """The collector of `VerifierRun`: the task's program in a sandbox made for it alone.
 
 The verifier sees its own tests at /tests, read-only, empty folders at /logs, and a copy of the final
-workspace where the task expects it. Nothing that an attempt left steers it: HOME, /tmp and the environment are fresh,
-PATH holds the system's folders and the `candidate` launcher, and Python looks for modules in /tests and not
-in the folder it is started in. What it wrote is read when every process of it is gone.
+workspace where the task expects it. Nothing that an attempt left steers it: HOME, /tmp and the environment
+are fresh, PATH holds the system's folders and the `candidate` launcher, and Python looks for modules in
+/tests and not in the folder it is started in. What it wrote is read when every process of it is gone.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
-import re
 import shutil
 import tempfile
 import time
@@ -38,8 +37,10 @@ from adjudge.formats.reward import (
     parse_reward,
 )
 from adjudge.formats.schemas import parse_schema
+from adjudge.formats.verifierscripts import mentions_candidate
+from adjudge.records.change import EntryType
 from adjudge.records.evidence import VerifierOutcome, VerifierRun
-from adjudge.records.outputs import CheckedOutput, OutputFormat
+from adjudge.records.outputs import CheckedOutput
 from adjudge.records.paths import path_bytes, render_path
 from adjudge.records.sandbox import (
     Ended,
@@ -53,7 +54,7 @@ from adjudge.records.sandbox import (
 from adjudge.records.tree import DIRECTORY, TreeEntry
 from adjudge.records.verifier import RewardProblem
 
-__all__ = ["LOGS", "TESTS", "VerifierCollector", "mentions_candidate"]
+__all__ = ["LOGS", "TESTS", "VerifierCollector"]
 
 TESTS = PurePosixPath("/tests")
 LOGS = (PurePosixPath("/logs/verifier"), PurePosixPath("/logs/agent"), PurePosixPath("/logs/artifacts"))
@@ -62,7 +63,6 @@ _WORKSPACE = PurePosixPath("/workspace")
 _GRACE_S = 60.0
 """What sandboxes may take beyond the verifier's time to start, end a tree and clean up."""
 _MAX_TESTS_BYTES = 512 * 1024 * 1024
-_CANDIDATE = re.compile(rb"(?<![\w.-])candidate(?![\w.-])")
 _MAX_SCANNED_BYTES = 1024 * 1024
 _STEADY = {
     "PYTHONSAFEPATH": "1",
@@ -217,13 +217,8 @@ def _write_tests(request: VerifierRun, subject: Subject, into: Path) -> bool:
             file.write(data)
         # As a container's tests are made executable: they may come from a machine without modes.
         os.chmod(target, 0o755)
-        separate = separate or mentions_candidate(data)
+        separate = separate or mentions_candidate(data[:_MAX_SCANNED_BYTES])
     return separate
-
-
-def mentions_candidate(data: bytes) -> bool:
-    """Whether a file of a verifier speaks of the launcher."""
-    return _CANDIDATE.search(data[:_MAX_SCANNED_BYTES]) is not None
 
 
 def _check_output(request: VerifierRun, subject: Subject) -> CheckedOutput | None:
@@ -244,9 +239,13 @@ def _check_output(request: VerifierRun, subject: Subject) -> CheckedOutput | Non
     if entry_there is None:
         return missing_output(f"{shown} is missing")
     data = subject.contents.read(request.output, max_bytes=MAX_OUTPUT_BYTES + 1)
+    if data is None and request.output_format is None and entry_there.type is EntryType.DIRECTORY:
+        return CheckedOutput(output_parseable=True, schema_valid=True)
     if data is None:
         return missing_output(f"{shown} is a {entry_there.type.value}, not a file")
-    checked = check_output(data, request.output_format or OutputFormat.TEXT, schema)
+    if request.output_format is None:
+        return CheckedOutput(output_parseable=True, schema_valid=True)
+    checked = check_output(data, request.output_format, schema)
     errors = tuple(f"{shown}: {error}" for error in checked.errors)
     return checked.model_copy(update={"value": None, "errors": errors})
 

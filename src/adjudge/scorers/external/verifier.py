@@ -18,7 +18,6 @@ from adjudge.records.paths import ScenarioFile, check_relative, render_path
 from adjudge.records.sandbox import Ended
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
 from adjudge.records.verifier import MechanicalError, RewardProblem, VerifierSpec
-from adjudge.scorers.behaviour.coderun import TimeLimit
 
 __all__ = ["SEPARATE", "SHARED", "Verifier", "verifier_spec"]
 
@@ -114,8 +113,8 @@ class Verifier:
         """Set for the verifier. `${NAME}` and `${NAME:-default}` are taken from the grader's environment."""
         network: bool = Field(default=False, strict=True)
         """Whether it may reach the network (never the machine's own loopback)."""
-        timeout_s: TimeLimit = 600.0
-        """Seconds until it and all it started are ended, from 1 to 3600."""
+        timeout_s: float = Field(default=600.0, ge=1, le=86400, strict=True)
+        """Seconds until it and all it started are ended, from 1 to 86400."""
         reward_path: ArtifactPath = f"{_LOGS}reward.json"
         """The reward file; a `reward.txt` beside it is read when it is missing."""
         details_path: ArtifactPath | None = None
@@ -340,7 +339,9 @@ class _Conclusion:
             return f"{shown}; the output has not the expected shape: {first}"
         if round(reward, 9) >= round(self._config.pass_threshold, 9):
             return shown
-        return f"{shown}, below {self._config.pass_threshold:g}" if reward else "reward 0: the attempt was wrong"
+        return (
+            f"{shown}, below {self._config.pass_threshold:g}" if reward else "reward 0: the attempt was wrong"
+        )
 
     def _note(
         self, category: MechanicalError, rule: str, message: str, *, errors: Sequence[str] = ()
@@ -357,5 +358,7 @@ class _Conclusion:
 def _tail(run: VerifierOutcome) -> str:
     """The end of what the verifier printed."""
     streams = (("stdout", run.result.stdout), ("stderr", run.result.stderr))
-    parts = [f"[{name}]\n{(blob.tail or blob.head)[-_MAX_TAIL:]}" for name, blob in streams if blob.size_bytes]
+    parts = [
+        f"[{name}]\n{(blob.tail or blob.head)[-_MAX_TAIL:]}" for name, blob in streams if blob.size_bytes
+    ]
     return "\n".join(part.rstrip("\n") for part in parts)
