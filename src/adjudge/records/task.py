@@ -117,6 +117,8 @@ class Scenario(Record):
     workspace: WorkspaceSource | None = None
     """None: a recipe only, for workspaces that exist already."""
     setup: Setup | None = None
+    solution: RelativePath | None = None
+    """A known good attempt, for the `oracle` agent; kept with the task's files, never shown to an agent."""
     recipe: Recipe
     expected_outcome: ExpectedOutcome = ExpectedOutcome.COMPLETION
     limits: RunLimits = RunLimits()

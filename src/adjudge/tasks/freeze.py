@@ -64,6 +64,7 @@ def task_digest(scenario: Scenario, source_digest: str | None, files: tuple[Tree
             "source": source_digest,
             "setup": scenario.setup.model_dump(mode="json") if scenario.setup else None,
             "instruction": scenario.instruction,
+            **({} if scenario.solution is None else {"solution": scenario.solution}),
             "recipe": scenario.recipe.model_dump(mode="json"),
             "files": [file.model_dump(mode="json") for file in files],
             "expected_outcome": scenario.expected_outcome.value,

@@ -12,10 +12,11 @@ from adjudge.errors import InfraError, SubjectError
 from adjudge.gates.integrity import conclude_integrity
 from adjudge.gates.judge import judge_gate
 from adjudge.gates.objective import objective_gate
-from adjudge.gates.run import no_agent_ran
+from adjudge.gates.run import no_agent_ran, run_gate
 from adjudge.records.base import digest_bytes, digest_json
 from adjudge.records.change import BaselineRef, ChangeSet
-from adjudge.records.evaluation import Evaluation, Gates, Provenance, TaskRef, ValidityCheck
+from adjudge.records.evaluation import Evaluation, GateResult, Gates, Provenance, TaskRef, ValidityCheck
+from adjudge.records.run import AgentOutcome
 from adjudge.records.sandbox import SandboxReport
 from adjudge.records.score import ScorerResult, Verdict
 from adjudge.records.task import Task
@@ -44,6 +45,8 @@ class Graded(NamedTuple):
     ran_code: bool
     started_at: datetime
     duration_s: float
+    outcome: AgentOutcome | None = None
+    """How the agent came to its end; None when none ran."""
 
 
 def evaluate(graded: Graded) -> Evaluation:
@@ -75,7 +78,7 @@ def evaluate(graded: Graded) -> Evaluation:
                 fault=graded.fault,
             ),
             judge=judge_gate(),
-            run=no_agent_ran("workspace" if graded.patch is None else "patch"),
+            run=_run_gate(graded),
         ),
         score=score,
         pass_threshold=recipe.pass_threshold,
@@ -88,6 +91,12 @@ def evaluate(graded: Graded) -> Evaluation:
         warnings=tuple(dict.fromkeys(map(graded.hide, warnings))),
         provenance=_provenance(graded, change_digest),
     )
+
+
+def _run_gate(graded: Graded) -> GateResult:
+    if graded.outcome is not None:
+        return run_gate(graded.outcome, graded.task.scenario.limits)
+    return no_agent_ran("workspace" if graded.patch is None else "patch")
 
 
 def run_id(task_digest: str, subject_digest: str) -> str:

@@ -17,6 +17,7 @@ from adjudge.formats.tasks.sections import (
     parse_instruction,
     parse_sandbox,
     parse_setup,
+    parse_solution,
     parse_workspace,
 )
 from adjudge.records.task import RunLimits, SandboxSettings, Scenario
@@ -26,7 +27,7 @@ __all__ = ["KEYS", "ParsedScenario", "parse_scenario"]
 Section = TypeVar("Section")
 
 KEYS = (
-    "name", "instruction", "workspace", "setup", "scorers", "graders", "expect", "rollup", "pass_threshold",
+    "name", "instruction", "workspace", "setup", "solution", "scorers", "graders", "expect", "rollup", "pass_threshold",
     "expected_outcome", "limits", "sandbox",
 )  # fmt: skip
 """Every key at the top of a scenario."""
@@ -92,11 +93,14 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
     instruction = section("instruction", lambda node: parse_instruction(node, findings, folder), "")
     workspace = section("workspace", lambda node: parse_workspace(node, findings, folder), None)
     setup = section("setup", lambda node: parse_setup(node, findings), None)
+    solution = section("solution", lambda node: parse_solution(node, findings, folder), None)
     no_limits: RunLimits | None = RunLimits()
     limits = section("limits", lambda node: check(RunLimits, node, "limits", findings), no_limits)
     sandbox = section("sandbox", lambda node: parse_sandbox(node, findings), SandboxSettings())
     if "setup" in top and "workspace" not in top:
         findings.problem(top["setup"], "setup", "needs a workspace to run in; add one or remove setup")
+    if "solution" in top and "workspace" not in top:
+        findings.problem(top["solution"], "solution", "needs a workspace to solve; add one or remove solution")
     if "workspace" in top and "instruction" not in top:
         findings.warn(top["workspace"], "workspace", "there is no instruction for an agent")
     if findings.problems or recipe is None or header is None or limits is None:
@@ -106,6 +110,7 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
         instruction=instruction,
         workspace=workspace,
         setup=setup,
+        solution=solution,
         recipe=recipe,
         expected_outcome=header.expected_outcome,
         limits=limits,
