@@ -57,6 +57,10 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "ctrf": "adjudge.formats.testreports.ctrf:Ctrf",
         "tap": "adjudge.formats.testreports.tap:Tap",
     },
+    "traceformats": {
+        "adjudge": "adjudge.formats.traces.adjudge:AdjudgeTrace",
+        "text": "adjudge.formats.traces.text:PlainText",
+    },
 }
 """Kind → name → `module:attribute`. The entry-point group of a kind is `adjudge.<kind>`."""
 
@@ -116,4 +120,5 @@ _SINGULAR = {
     "sandboxes": "sandbox",
     "scorers": "scorer",
     "testreports": "test report format",
+    "traceformats": "trace format",
 }

@@ -12,11 +12,10 @@ from adjudge.errors import InfraError, SubjectError
 from adjudge.gates.integrity import conclude_integrity
 from adjudge.gates.judge import judge_gate
 from adjudge.gates.objective import objective_gate
-from adjudge.gates.run import no_agent_ran, run_gate
+from adjudge.gates.run import no_agent_ran
 from adjudge.records.base import digest_bytes, digest_json
 from adjudge.records.change import BaselineRef, ChangeSet
 from adjudge.records.evaluation import Evaluation, GateResult, Gates, Provenance, TaskRef, ValidityCheck
-from adjudge.records.run import AgentOutcome
 from adjudge.records.sandbox import SandboxReport
 from adjudge.records.score import ScorerResult, Verdict
 from adjudge.records.task import Task
@@ -45,8 +44,10 @@ class Graded(NamedTuple):
     ran_code: bool
     started_at: datetime
     duration_s: float
-    outcome: AgentOutcome | None = None
-    """How the agent came to its end; None when none ran."""
+    run_id: str | None = None
+    """The run that was graded; None: worked out from the task and the changes."""
+    run_gate: GateResult | None = None
+    """What is concluded on the agent; None when no agent ran."""
 
 
 def evaluate(graded: Graded) -> Evaluation:
@@ -67,7 +68,7 @@ def evaluate(graded: Graded) -> Evaluation:
     subject_digest = change_digest or digest_bytes(graded.patch or b"")
     return Evaluation(
         id=os.urandom(16).hex(),
-        run_id=run_id(graded.task.digest, subject_digest),
+        run_id=graded.run_id or run_id(graded.task.digest, subject_digest),
         task=TaskRef(name=graded.task.name, digest=graded.task.digest),
         gates=Gates(
             objective=objective_gate(
@@ -78,7 +79,7 @@ def evaluate(graded: Graded) -> Evaluation:
                 fault=graded.fault,
             ),
             judge=judge_gate(),
-            run=_run_gate(graded),
+            run=graded.run_gate or no_agent_ran("workspace" if graded.patch is None else "patch"),
         ),
         score=score,
         pass_threshold=recipe.pass_threshold,
@@ -91,12 +92,6 @@ def evaluate(graded: Graded) -> Evaluation:
         warnings=tuple(dict.fromkeys(map(graded.hide, warnings))),
         provenance=_provenance(graded, change_digest),
     )
-
-
-def _run_gate(graded: Graded) -> GateResult:
-    if graded.outcome is not None:
-        return run_gate(graded.outcome, graded.task.scenario.limits)
-    return no_agent_ran("workspace" if graded.patch is None else "patch")
 
 
 def run_id(task_digest: str, subject_digest: str) -> str:
