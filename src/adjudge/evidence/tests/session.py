@@ -178,6 +178,7 @@ def _python_request(order: Order, limits: Limits) -> ExecRequest:
     env = {"PYTHONHASHSEED": "0", **command.env}
     stdin = {
         "reporter": _text(f"adjudge_{command.runner}.py"),
+        "limits": _text("adjudge_limits.py"),
         "args": order.args,
         "plugins": order.plugins,
         "path": list(command.path),
