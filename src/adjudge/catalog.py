@@ -42,6 +42,12 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
     },
+    "agents": {
+        "command": "adjudge.agents.command:Command",
+        "replay": "adjudge.agents.replay:Replay",
+        "oracle": "adjudge.agents.oracle:Oracle",
+        "noop": "adjudge.agents.noop:Noop",
+    },
     "testreports": {
         "junit": "adjudge.formats.testreports.junit:JUnit",
         "go-json": "adjudge.formats.testreports.go_json:GoJson",
@@ -50,6 +56,10 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "rspec": "adjudge.formats.testreports.rspec:RSpec",
         "ctrf": "adjudge.formats.testreports.ctrf:Ctrf",
         "tap": "adjudge.formats.testreports.tap:Tap",
+    },
+    "traceformats": {
+        "adjudge": "adjudge.formats.traces.adjudge:AdjudgeTrace",
+        "text": "adjudge.formats.traces.text:PlainText",
     },
 }
 """Kind → name → `module:attribute`. The entry-point group of a kind is `adjudge.<kind>`."""
@@ -105,4 +115,10 @@ def load(kind: str, name: str) -> Any:
         ) from error
 
 
-_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer", "testreports": "test report format"}
+_SINGULAR = {
+    "agents": "agent",
+    "sandboxes": "sandbox",
+    "scorers": "scorer",
+    "testreports": "test report format",
+    "traceformats": "trace format",
+}

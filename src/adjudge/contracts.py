@@ -15,6 +15,7 @@ from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
+from adjudge.records.run import AgentOutcome, Experiment, Run
 from adjudge.records.sandbox import (
     ExecRequest,
     ExecResult,
@@ -24,10 +25,16 @@ from adjudge.records.sandbox import (
     WorkspaceTree,
 )
 from adjudge.records.score import ScorerConfig, ScorerOutcome
-from adjudge.records.task import Task
+from adjudge.records.task import RunLimits, Task
 from adjudge.records.testreport import TestReport
+from adjudge.records.trace import TraceItem
 
 __all__ = [
+    "Agent",
+    "AgentConfig",
+    "AgentNeeds",
+    "AgentPlace",
+    "AgentSession",
     "BlobStore",
     "BlobWriter",
     "Collector",
@@ -36,16 +43,19 @@ __all__ = [
     "Evidence",
     "GradedSubject",
     "OutputObserver",
+    "RunStore",
     "Sandbox",
     "SandboxBackend",
     "Scorer",
     "Subject",
     "TestReportFormat",
+    "TraceFormat",
     "WorkspaceEntry",
 ]
 
 Answer = TypeVar("Answer")
 Config_contra = TypeVar("Config_contra", bound=ScorerConfig, contravariant=True)
+AgentConfig_contra = TypeVar("AgentConfig_contra", bound="AgentConfig", contravariant=True)
 
 OutputObserver = Callable[[Literal["stdout", "stderr"], bytes], None]
 """Called with each chunk of output as it arrives, in order per stream. It must not block."""
@@ -286,6 +296,127 @@ class EvaluationStore(Protocol):
         """An evaluation by its id. Raises `StoreError` when there is none."""
 
 
+class AgentConfig(Record):
+    """Base of every agent's own fields. Each field has a default or is required, and a docstring."""
+
+
+class AgentNeeds(NamedTuple):
+    """What an agent needs to start, known before anything is spent."""
+
+    workspace: bool = True
+    """Whether it needs a workspace, in a sandbox."""
+    answers_only: bool = False
+    """Whether it cannot change a workspace, so that it is refused where there is one (`http`)."""
+    network: bool = False
+    credentials: tuple[str, ...] = ()
+    """Names of environment variables; the only ones of ours that reach it. A missing one is an
+    infrastructure fault."""
+    programs: tuple[str, ...] = ()
+    """Programs that have to be found inside the sandbox."""
+    expose: tuple[Path, ...] = ()
+    """Host paths of its installation, shown read-only at the same place."""
+    solution: bool = False
+    """Whether it is shown the reference solution, at /solution: for `oracle` only."""
+    continues: bool = False
+    """Whether it can take a further turn; sessions refuse agents that cannot."""
+
+
+class AgentPlace(NamedTuple):
+    """Where and on what an agent works."""
+
+    instruction: str
+    model: str | None
+    limits: RunLimits
+    sandbox: Sandbox | None
+    """Started with the workspace; None for agents without one."""
+    workspace: PurePosixPath
+    """The workspace inside the sandbox."""
+    task: Task
+    task_files: Path | None
+    """The frozen files of the task on the host: for `oracle` only, never shown to an agent."""
+    at_start: Callable[[str], tuple[int, bytes] | None]
+    """What lies at a path of the workspace as it starts: git's mode and the content; None for nothing."""
+    blobs: BlobStore
+    credentials: Mapping[str, str]
+    observe: Callable[[Any], None]
+    """Called with each `records.trace` event as it becomes known. It must not block."""
+
+
+class AgentSession(Protocol):
+    """An attempt under way. An async context manager that leaves nothing running of its own."""
+
+    async def turn(self, message: str) -> str:
+        """Give the agent a message of the user (the instruction first) and wait for its reply.
+
+        A turn that fails ends the session: `finish` tells how. Only our own failure raises `InfraError`.
+        """
+
+    @property
+    def ended(self) -> bool:
+        """Whether no further turn is possible."""
+
+    async def finish(self) -> AgentOutcome:
+        """What came of it, over all turns. The caller ends processes of the agent that are still alive."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *exc: object) -> None: ...
+
+
+class Agent(Protocol[AgentConfig_contra]):
+    """What turns an instruction into changes. Constructed without arguments, stateless."""
+
+    name: ClassVar[str]
+
+    @property
+    def Config(self) -> type[AgentConfig]:
+        """The agent's own fields. A property here so that a nested class satisfies it."""
+
+    def needs(self, config: AgentConfig_contra) -> AgentNeeds:
+        """What it takes to start it. Raises `UsageError` for a set-up that cannot work."""
+
+    def start(self, config: AgentConfig_contra, place: AgentPlace) -> AgentSession:
+        """Begin an attempt. Cheap: nothing runs before the first turn."""
+
+
+class RunStore(Protocol):
+    """Keeps experiments, runs and what was concluded of them. Synchronous, safe for many writers at once.
+
+    Every method is one transaction. Facts are only ever added: an evaluation is never edited, a regrade adds
+    one and says which is current.
+    """
+
+    def add_experiment(self, experiment: Experiment) -> None:
+        """Record an experiment before its first run."""
+
+    def experiment(self, id_or_prefix: str) -> Experiment:
+        """An experiment by its id. Raises `UsageError` when none or several match."""
+
+    def keep_task(self, task: Task) -> None:
+        """Record a task, once however often it is called."""
+
+    def task(self, digest: str) -> Task:
+        """A task by its digest."""
+
+    def save_run(self, run: Run) -> None:
+        """Record where a run stands now. A finished run is never changed."""
+
+    def run(self, id_or_prefix: str) -> Run:
+        """A run by its id. Raises `UsageError` when none or several match."""
+
+    def runs(self, *, experiment_id: str | None = None) -> Iterator[Run]:
+        """Runs, newest first, streamed."""
+
+    def save_evaluation(self, run_id: str, graded: GradedSubject, *, current: bool = True) -> None:
+        """Add an evaluation of a run, whole or not at all."""
+
+    def evaluations(self, run_id: str) -> tuple[Evaluation, ...]:
+        """Every evaluation of a run, oldest first, annotations included."""
+
+    def current_evaluation(self, run_id: str) -> Evaluation | None:
+        """The one that counts now."""
+
+
 class TestReportFormat(Protocol):
     """Reads the reports of one kind of test runner. Constructed without arguments, stateless, pure."""
 
@@ -300,4 +431,23 @@ class TestReportFormat(Protocol):
 
         Raises:
             ReportUnreadable: The bytes are not such a report, with the place where that shows.
+        """
+
+
+class TraceFormat(Protocol):
+    """Reads the traces of one kind of agent. Constructed without arguments, stateless, pure."""
+
+    name: ClassVar[str]
+    """What `--format` and an agent's configuration call it, and `TraceSummary.format`."""
+
+    def recognises(self, head: bytes, filename: str) -> bool:
+        """Whether a trace that begins with `head` looks like this format, by its content before its name."""
+
+    def events(self, stream: BinaryIO) -> Iterator[TraceItem]:
+        """Every event in order, as it is read: memory is bounded, whatever the size of the trace.
+
+        What cannot be read as an event is a `BrokenLine`, and reading goes on after it.
+
+        Raises:
+            TraceUnreadable: The whole is not such a trace, with the place where that shows.
         """

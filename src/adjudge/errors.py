@@ -9,12 +9,14 @@
     ├ SubjectError          the attempt's: becomes evidence, never a crash
     │ ├ PatchUnreadable       a patch that is malformed or does not apply
     │ ├ WorkspaceUnreadable   a workspace that cannot be read as one
-    │ └ ReportUnreadable      a test report that is not what its format says
+    │ ├ ReportUnreadable      a test report that is not what its format says
+    │ └ TraceUnreadable       a trace that is not what its format says
     ├ InfraError            ours: retried once, then the verdict is ERROR
     │ ├ SandboxError          a sandbox could not be started, entered or discarded
     │ │ └ SandboxUnavailable    this machine cannot run that backend at all
     │ ├ CaptureError          the change set could not be computed
     │ ├ SubjectChanged        the workspace changed while it was being graded
+    │ ├ RunFault              an agent could not be run: never its failure, never a zero
     │ └ StoreError            our own records or blobs could not be read or written
     └ PluginError           an extension raised: that verdict is ERROR
 
@@ -39,12 +41,14 @@ __all__ = [
     "PluginNotFound",
     "Problem",
     "ReportUnreadable",
+    "RunFault",
     "SandboxError",
     "SandboxUnavailable",
     "ScenarioInvalid",
     "StoreError",
     "SubjectChanged",
     "SubjectError",
+    "TraceUnreadable",
     "UsageError",
     "WorkspaceUnreadable",
     "boundary",
@@ -124,6 +128,10 @@ class ReportUnreadable(SubjectError):
     """A test report cannot be read as one; the message says where it stops making sense."""
 
 
+class TraceUnreadable(SubjectError):
+    """A trace cannot be read as one at all; single parts that cannot be are counted instead."""
+
+
 class InfraError(AdjudgeError):
     """We failed, not the attempt."""
 
@@ -142,6 +150,10 @@ class CaptureError(InfraError):
 
 class SubjectChanged(InfraError):
     """The workspace changed while it was being graded, so no verdict on it would hold."""
+
+
+class RunFault(InfraError):
+    """An agent could not be run: no sandbox, no credential, no network, no disk. Tried again on resume."""
 
 
 class StoreError(InfraError):
