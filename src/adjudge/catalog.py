@@ -43,6 +43,12 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "verifier": "adjudge.scorers.external.verifier:Verifier",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
     },
+    "agents": {
+        "command": "adjudge.agents.command:Command",
+        "replay": "adjudge.agents.replay:Replay",
+        "oracle": "adjudge.agents.oracle:Oracle",
+        "noop": "adjudge.agents.noop:Noop",
+    },
     "testreports": {
         "junit": "adjudge.formats.testreports.junit:JUnit",
         "go-json": "adjudge.formats.testreports.go_json:GoJson",
@@ -111,6 +117,7 @@ def load(kind: str, name: str) -> Any:
 
 
 _SINGULAR = {
+    "agents": "agent",
     "sandboxes": "sandbox",
     "scorers": "scorer",
     "testreports": "test report format",
