@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Self
 
-from pydantic import AfterValidator, Field, JsonValue, StringConstraints, model_validator
+from pydantic import AfterValidator, Field, JsonValue, StringConstraints, ValidationInfo, model_validator
 
 from adjudge.contracts import Evidence
 from adjudge.formats.outputs import format_of
@@ -14,7 +14,7 @@ from adjudge.records.annotation import ErrorSource, ErrorTag, NonBlank
 from adjudge.records.evaluation import ValidityCheck
 from adjudge.records.evidence import AnyRequest, VerifierOutcome, VerifierRun
 from adjudge.records.outputs import OutputFormat
-from adjudge.records.paths import ScenarioFile, check_relative, render_path
+from adjudge.records.paths import FileLookup, ScenarioFile, check_relative, render_path
 from adjudge.records.sandbox import Ended
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
 from adjudge.records.verifier import MechanicalError, RewardProblem, VerifierSpec
@@ -47,6 +47,18 @@ def _variables(env: Mapping[str, str]) -> Mapping[str, str]:
     return env
 
 
+def _with_its_folder(path: str, info: ValidationInfo) -> str:
+    folder = path.rpartition("/")[0]
+    if not folder:
+        raise ValueError(f"{path!r}: put it in a folder of its own, such as tests/test.sh")
+    lookup: FileLookup | None = (info.context or {}).get("scenario_file")
+    if lookup is not None:
+        lookup(folder)
+    return path
+
+
+Script = Annotated[ScenarioFile, AfterValidator(_with_its_folder)]
+"""A program that is kept with all that lies beside it."""
 ArtifactPath = Annotated[str, AfterValidator(_in_logs)]
 AbsolutePath = Annotated[str, StringConstraints(max_length=500), AfterValidator(_absolute)]
 
@@ -94,7 +106,7 @@ class Verifier:
     class Config(ScorerConfig):
         """Fields of `verifier`."""
 
-        script: ScenarioFile
+        script: Script
         """The program, relative to the scenario's folder. A `.py` file is run with `python3`, any other as it
         is."""
         tests: ScenarioFile | None = None
@@ -130,8 +142,6 @@ class Verifier:
 
         @model_validator(mode="after")
         def _places(self) -> Self:
-            if "/" not in self.script:
-                raise ValueError("script: put it in a folder of its own, such as tests/test.sh")
             if self.tests is not None and not self.script.startswith(f"{self.tests}/"):
                 raise ValueError(f"script: {self.script!r} is not in {self.tests!r}")
             if self.output is not None and _output_path(self) is None:

@@ -311,8 +311,10 @@ def _spec(fields: Mapping[str, Any], reading: _Reading) -> ScorerSpec | None:
         )
     except ValidationError as error:
         for found in error.errors(include_url=False):
-            name = str(found["loc"][0]) if found["loc"] else ""
-            reading.problem(_WRITTEN_AS.get(name, ("metadata", "adjudge")), explain(found))
+            said = explain(found)
+            # What concerns several fields starts with the name of the one to look at.
+            name = str(found["loc"][0]) if found["loc"] else said.partition(":")[0]
+            reading.problem(_WRITTEN_AS.get(name, ("metadata", "adjudge")), said)
         return None
     return ScorerSpec(
         name="verifier", type="verifier", required=True, counted=True, config=config.model_dump(mode="json")
