@@ -17,7 +17,8 @@ from collections import Counter
 from pathlib import Path
 
 from adjudge import catalog
-from adjudge.evidence.tests.session import Order, Suites
+from adjudge.evidence.tests.order import Order
+from adjudge.evidence.tests.session import Suites
 from adjudge.evidence.tests.suite import read_test_files
 from adjudge.evidence.tests.trusted import TrustedRun, collect_tests, run_trusted
 from adjudge.records.evidence import TestCommand

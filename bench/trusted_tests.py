@@ -8,7 +8,8 @@ import tempfile
 from pathlib import Path
 
 from adjudge import catalog
-from adjudge.evidence.tests.session import Order, Suites
+from adjudge.evidence.tests.order import Order
+from adjudge.evidence.tests.session import Suites
 from adjudge.evidence.tests.trusted import TrustedRun, run_trusted
 from adjudge.records.evidence import TestCommand
 from adjudge.records.sandbox import ExecRequest, SandboxSpec, WorkspaceTree

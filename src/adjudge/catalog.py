@@ -51,6 +51,10 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "ctrf": "adjudge.formats.testreports.ctrf:Ctrf",
         "tap": "adjudge.formats.testreports.tap:Tap",
     },
+    "traceformats": {
+        "adjudge": "adjudge.formats.traces.adjudge:AdjudgeTrace",
+        "text": "adjudge.formats.traces.text:PlainText",
+    },
 }
 """Kind → name → `module:attribute`. The entry-point group of a kind is `adjudge.<kind>`."""
 
@@ -105,4 +109,9 @@ def load(kind: str, name: str) -> Any:
         ) from error
 
 
-_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer", "testreports": "test report format"}
+_SINGULAR = {
+    "sandboxes": "sandbox",
+    "scorers": "scorer",
+    "testreports": "test report format",
+    "traceformats": "trace format",
+}

@@ -28,6 +28,7 @@ from adjudge.records.sandbox import (
 from adjudge.records.score import ScorerConfig, ScorerOutcome
 from adjudge.records.task import RunLimits, Task
 from adjudge.records.testreport import TestReport
+from adjudge.records.trace import TraceItem
 
 __all__ = [
     "Agent",
@@ -49,6 +50,7 @@ __all__ = [
     "Scorer",
     "Subject",
     "TestReportFormat",
+    "TraceFormat",
     "WorkspaceEntry",
 ]
 
@@ -441,4 +443,23 @@ class TestReportFormat(Protocol):
 
         Raises:
             ReportUnreadable: The bytes are not such a report, with the place where that shows.
+        """
+
+
+class TraceFormat(Protocol):
+    """Reads the traces of one kind of agent. Constructed without arguments, stateless, pure."""
+
+    name: ClassVar[str]
+    """What `--format` and an agent's configuration call it, and `TraceSummary.format`."""
+
+    def recognises(self, head: bytes, filename: str) -> bool:
+        """Whether a trace that begins with `head` looks like this format, by its content before its name."""
+
+    def events(self, stream: BinaryIO) -> Iterator[TraceItem]:
+        """Every event in order, as it is read: memory is bounded, whatever the size of the trace.
+
+        What cannot be read as an event is a `BrokenLine`, and reading goes on after it.
+
+        Raises:
+            TraceUnreadable: The whole is not such a trace, with the place where that shows.
         """

@@ -9,7 +9,8 @@
     ├ SubjectError          the attempt's: becomes evidence, never a crash
     │ ├ PatchUnreadable       a patch that is malformed or does not apply
     │ ├ WorkspaceUnreadable   a workspace that cannot be read as one
-    │ └ ReportUnreadable      a test report that is not what its format says
+    │ ├ ReportUnreadable      a test report that is not what its format says
+    │ └ TraceUnreadable       a trace that is not what its format says
     ├ InfraError            ours: retried once, then the verdict is ERROR
     │ ├ SandboxError          a sandbox could not be started, entered or discarded
     │ │ └ SandboxUnavailable    this machine cannot run that backend at all
@@ -45,6 +46,7 @@ __all__ = [
     "StoreError",
     "SubjectChanged",
     "SubjectError",
+    "TraceUnreadable",
     "UsageError",
     "WorkspaceUnreadable",
     "boundary",
@@ -122,6 +124,10 @@ class WorkspaceUnreadable(SubjectError):
 
 class ReportUnreadable(SubjectError):
     """A test report cannot be read as one; the message says where it stops making sense."""
+
+
+class TraceUnreadable(SubjectError):
+    """A trace cannot be read as one at all; single parts that cannot be are counted instead."""
 
 
 class InfraError(AdjudgeError):

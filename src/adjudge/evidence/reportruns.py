@@ -18,7 +18,7 @@ from adjudge.errors import ReportUnreadable, SandboxError, SubjectError
 from adjudge.evidence.gradedtree import Graded, graded_tree, laid_over
 from adjudge.evidence.hiddenfiles import HiddenFiles, baseline_directory
 from adjudge.formats.patterns import PathPatterns
-from adjudge.formats.testcommands import Reporting, add_reporter
+from adjudge.formats.testcommands.reporters import Reporting, add_reporter
 from adjudge.formats.testreports.console import parse_console
 from adjudge.formats.testreports.detect import join_reports, parse_report, without_root
 from adjudge.records.change import EntryType

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.formats.testcommands import parse_node_suite
+from adjudge.formats.testcommands.node import parse_node_suite
 
 
 @pytest.mark.parametrize(
@@ -18,7 +18,7 @@ from adjudge.formats.testcommands import parse_node_suite
 def test_understood(command: str, args: tuple[str, ...]) -> None:
     found = parse_node_suite(command)
     assert found is not None
-    assert (found.runner, found.interpreter, found.args) == ("node", ("node",), args)
+    assert (found.command.runner, found.command.interpreter, found.command.args) == ("node", ("node",), args)
 
 
 @pytest.mark.parametrize(

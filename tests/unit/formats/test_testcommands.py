@@ -6,7 +6,9 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from adjudge.formats.testcommands import add_reporter, parse_python_suite, runner_files
+from adjudge.formats.testcommands.files import runner_files
+from adjudge.formats.testcommands.python import parse_python_suite
+from adjudge.formats.testcommands.reporters import add_reporter
 
 pytestmark = pytest.mark.anyone
 

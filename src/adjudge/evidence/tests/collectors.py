@@ -4,22 +4,31 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from typing import ClassVar
 
 from adjudge.contracts import SandboxBackend, Subject
 from adjudge.errors import UsageError
-from adjudge.evidence.gradedtree import graded_tree, laid_over
+from adjudge.evidence.gradedtree import Graded, graded_tree, laid_over
 from adjudge.evidence.hiddenfiles import baseline_directory
 from adjudge.evidence.tests.nodesuite import find_node_suite
-from adjudge.evidence.tests.session import Order, Suites
-from adjudge.evidence.tests.suite import find_suite
+from adjudge.evidence.tests.order import Order
+from adjudge.evidence.tests.session import Suites
+from adjudge.evidence.tests.suite import Suite, find_suite
 from adjudge.evidence.tests.trusted import TrustedRun, collect_tests, run_trusted
 from adjudge.records.evidence import TestCollection, TestProof, TestRun
-from adjudge.records.sandbox import SandboxReport, SandboxSpec
+from adjudge.records.sandbox import SandboxReport, SandboxSpec, WorkspaceTree
 from adjudge.records.testreport import CollectedTests, TestOutcome, TrustedTestRun
 
 __all__ = ["TestCollectionCollector", "TestRunCollector"]
+
+_FINDS: Mapping[str, Callable[[TestRun, Graded, WorkspaceTree, Suites], Awaitable[Suite]]] = {
+    "pytest": find_suite,
+    "unittest": find_suite,
+    "node": find_node_suite,
+}
+"""How it is found out for each runner which files may be believed and which ids are expected."""
 
 
 class TestCollectionCollector:
@@ -77,7 +86,7 @@ class TestRunCollector:
         if not baseline.flat:
             raise UsageError("a trusted test run needs a baseline that is a plain directory")
         async with graded_tree(request.tree, subject) as graded:
-            find = find_node_suite if request.command.runner == "node" else find_suite
+            find = _FINDS[request.command.runner]
             suite = await find(request, graded, baseline, self._suites)
             # Test files are falsified, so each session has a version of its own on top of this.
             tree, _ = await laid_over(graded.tree, graded.place / "hidden", graded.hidden)

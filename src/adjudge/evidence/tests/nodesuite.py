@@ -15,8 +15,9 @@ from pathlib import Path
 
 from adjudge.errors import UsageError
 from adjudge.evidence.gradedtree import Graded, laid_over
+from adjudge.evidence.tests.order import Order
 from adjudge.evidence.tests.outcomes import ended
-from adjudge.evidence.tests.session import Order, Session, Suites
+from adjudge.evidence.tests.session import Session, Suites
 from adjudge.evidence.tests.suite import Suite, content, find_files
 from adjudge.evidence.tests.twins import TestFiles
 from adjudge.records.evidence import TestRun
@@ -40,7 +41,7 @@ async def find_node_suite(request: TestRun, graded: Graded, baseline: WorkspaceT
     """
     files = await asyncio.to_thread(_files, request, graded, baseline.base)
     # What is asked for and not there is expected all the same, and never taken from the candidate.
-    absent = [arg for arg in request.command.args if not any(_meant(path, arg) for path in files)]
+    absent = [arg for arg in _args(request) if not any(_meant(path, arg) for path in files)]
     command = request.command.model_copy(update={"args": tuple(files)})
     tree, _ = await laid_over(baseline, graded.place / "collected", graded.hidden)
     session = await suites.run(Order(command, plugins=(), timeout_s=request.timeout_s), tree)
@@ -60,7 +61,7 @@ async def find_node_suite(request: TestRun, graded: Graded, baseline: WorkspaceT
 
 def _files(request: TestRun, graded: Graded, root: Path) -> dict[str, bytes]:
     """The test files that the command means, as they are trusted."""
-    args = request.command.args
+    args = _args(request)
 
     def wanted(path: str) -> bool:
         if not path.endswith(SUFFIXES):
@@ -73,6 +74,14 @@ def _files(request: TestRun, graded: Graded, root: Path) -> dict[str, bytes]:
     found = {path: content(root, path) for path in find_files(root, wanted) if path not in hidden.removed}
     found |= {path: data for path, data in hidden.files.items() if wanted(path)}
     return dict(sorted(found.items()))
+
+
+def _args(request: TestRun) -> tuple[str, ...]:
+    """What the command names, and the files of the expected ids where those say what is to run."""
+    if request.scope != "ids":
+        return request.command.args
+    named = (id_.partition("::")[0] for id_ in request.expected or ())
+    return tuple(dict.fromkeys((*request.command.args, *named)))
 
 
 def _meant(path: str, arg: str) -> bool:

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-import json
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
 from typing import Literal
 
 from adjudge.contracts import SandboxBackend
 from adjudge.errors import SandboxError
 from adjudge.evidence.tests.channel import Channel
-from adjudge.records.evidence import TestCommand
+from adjudge.evidence.tests.order import Order
+from adjudge.evidence.tests.runners.node import node_request
+from adjudge.evidence.tests.runners.python import python_request
 from adjudge.records.sandbox import (
     Ended,
     ExecRequest,
@@ -25,41 +24,17 @@ from adjudge.records.sandbox import (
 )
 from adjudge.records.testreport import TestSession
 
-__all__ = ["Order", "Session", "Suites"]
+__all__ = ["Session", "Suites"]
 
 _GRACE_S = 60.0
 """What a sandbox may take beyond its own limits to start, end a tree and clean up."""
 _UNCOLLECTED_SHOWN = 20
-_HARMLESS_ENV = ("PYTHONHASHSEED",)
-_FILE_SHARE = 0.8
-"""Of a session's time, what one file of node's may take; results of the others still arrive then."""
-
-
-@dataclass(frozen=True)
-class Order:
-    """What a session is to do."""
-
-    command: TestCommand
-    plugins: tuple[str, ...] | None
-    """None: whatever the environment has, and say what that is."""
-    collect_only: bool = False
-    quick: bool = False
-    """Leave out what only people read; for sessions in which many tests fail on purpose."""
-    timeout_s: float = 900.0
-    test_timeout_s: float = 60.0
-
-    @property
-    def args(self) -> list[str]:
-        """The runner's arguments; later ones win over those that a configuration file adds."""
-        command = self.command
-        if command.runner in ("unittest", "node"):
-            return list(command.args)
-        args = ["-c", command.config or "/dev/null", "--rootdir=.", "--maxfail=0", "--color=no"]
-        if self.collect_only:
-            args += ["--collect-only", "-q"]
-        if self.quick:
-            args += ["--assert=plain", "--tb=no"]
-        return [*args, *command.args]
+_STARTS: Mapping[str, Callable[[Order, Limits], ExecRequest]] = {
+    "pytest": python_request,
+    "unittest": python_request,
+    "node": node_request,
+}
+"""How each runner is started."""
 
 
 @dataclass(frozen=True)
@@ -129,7 +104,9 @@ class Suites:
         try:
             async with asyncio.timeout(order.timeout_s + _GRACE_S):
                 async with await self._backend.start(spec) as sandbox:
-                    result = await sandbox.exec(_request(order, limits), on_output=observe)
+                    result = await sandbox.exec(
+                        _STARTS[order.command.runner](order, limits), on_output=observe
+                    )
                     report = sandbox.report
                     self.reports.append(report)
         except TimeoutError as error:
@@ -151,50 +128,3 @@ class Suites:
             # The first that failed; the group has ended the others.
             raise several.exceptions[0] from several
         return [task.result() for task in tasks]
-
-
-def _request(order: Order, limits: Limits) -> ExecRequest:
-    return _node_request(order, limits) if order.command.runner == "node" else _python_request(order, limits)
-
-
-def _node_request(order: Order, limits: Limits) -> ExecRequest:
-    """Finding the tests means running them: node has no other way."""
-    command = order.command
-    stdin = {
-        "files": order.args,
-        "file_timeout_s": order.timeout_s * _FILE_SHARE,
-        "keep_env": list(command.env),
-    }
-    return ExecRequest(
-        argv=(*command.interpreter, "-e", _text("adjudge_node.js")),
-        stdin=json.dumps(stdin).encode("ascii"),
-        env=dict(command.env),
-        limits=limits,
-    )
-
-
-def _python_request(order: Order, limits: Limits) -> ExecRequest:
-    command = order.command
-    env = {"PYTHONHASHSEED": "0", **command.env}
-    stdin = {
-        "reporter": _text(f"adjudge_{command.runner}.py"),
-        "args": order.args,
-        "plugins": order.plugins,
-        "path": list(command.path),
-        "collect_only": order.collect_only,
-        "test_timeout_s": order.test_timeout_s,
-        "keep_env": [*_HARMLESS_ENV, *command.env],
-    }
-    return ExecRequest(
-        # Byte code beside a source file may be anybody's: it is believed only if it fits its source, whose
-        # time of change nobody could foresee. (Reading none at all costs a quarter more.)
-        argv=(*command.interpreter, "-I", "--check-hash-based-pycs", "always", "-c", _text("launch.py")),
-        stdin=json.dumps(stdin).encode("ascii"),
-        env=env,
-        limits=limits,
-    )
-
-
-@cache
-def _text(name: str) -> str:
-    return (resources.files("adjudge.evidence.tests.inside") / name).read_text(encoding="utf-8")

@@ -16,7 +16,8 @@ from pathlib import Path
 from adjudge.errors import UsageError
 from adjudge.evidence.gradedtree import Graded, laid_over
 from adjudge.evidence.protected import Protection
-from adjudge.evidence.tests.session import Order, Session, Suites
+from adjudge.evidence.tests.order import Order
+from adjudge.evidence.tests.session import Session, Suites
 from adjudge.evidence.tests.twins import TestFiles
 from adjudge.formats.testconfig import has_pytest_section
 from adjudge.records.evidence import Isolation, TestCommand, TestRun

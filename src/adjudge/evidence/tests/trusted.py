@@ -16,8 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
 from adjudge.errors import UsageError
+from adjudge.evidence.tests.order import Order
 from adjudge.evidence.tests.reconcile import Heard, Reconciled, reconcile
-from adjudge.evidence.tests.session import Order, Suites
+from adjudge.evidence.tests.session import Suites
 from adjudge.evidence.tests.twins import TestFiles, Twins
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.score import Finding

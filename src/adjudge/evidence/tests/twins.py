@@ -11,8 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
-from adjudge.syntax.javascript.falsify import SUFFIXES as JAVASCRIPT
-from adjudge.syntax.javascript.falsify import JavaScriptFile
+from adjudge.evidence.tests.sources import Source, has_parameters, read_source
 from adjudge.syntax.python.falsify import FalsifiableFile, Falsification
 
 __all__ = ["Located", "TestFiles", "Twins"]
@@ -47,22 +46,21 @@ class TestFiles:
             path, _, name = base.partition("::")
             if bracket:
                 known.setdefault(path, {}).setdefault(name, []).append(parameters.removesuffix("]"))
-        self._files: dict[str, FalsifiableFile | JavaScriptFile] = {}
+        self._files: dict[str, Source] = {}
         for path, data in files.items():
-            if path.endswith(JAVASCRIPT):
-                self._files[path] = JavaScriptFile(data, f"{seed}\0{path}")
-            elif path.endswith(".py"):
-                plain = FalsifiableFile(data, f"{seed}\0{path}")
-                asked: dict[str, list[str]] = {}
-                for name, parameters_ in known.get(path, {}).items():
-                    asked.setdefault(plain.definition(name) or name, []).extend(parameters_)
-                self._files[path] = (
-                    FalsifiableFile(data, f"{seed}\0{path}", known_parameters=asked) if asked else plain
-                )
+            source = read_source(path, data, f"{seed}\0{path}")
+            if source is None:
+                continue
+            asked: dict[str, list[str]] = {}
+            for name, parameters_ in known.get(path, {}).items() if has_parameters(path) else ():
+                asked.setdefault(source.definition(name) or name, []).extend(parameters_)
+            self._files[path] = (
+                FalsifiableFile(data, f"{seed}\0{path}", known_parameters=asked) if asked else source
+            )
         self._modules = _modules(self._files)
 
     def locate(self, id_: str) -> Located | None:
-        """The file and name behind an id of pytest (`a/b.py::C::m[x]`), unittest (`a.b.C.m`) or node."""
+        """The file and name behind an id: `path::name` (parameters or not), or unittest's `a.b.C.m`."""
         path, separator, name = self.base(id_).partition("::")
         if separator:
             return Located(path, name) if path in self._files else None
@@ -74,12 +72,10 @@ class TestFiles:
         return None
 
     def base(self, id_: str) -> str:
-        """An id without parameters. Brackets mean nothing in the names of JavaScript tests."""
-        if id_.partition("::")[0].endswith(JAVASCRIPT):
-            return id_
-        return id_.partition("[")[0]
+        """An id without parameters, where it can have any."""
+        return id_.partition("[")[0] if has_parameters(id_.partition("::")[0]) else id_
 
-    def file(self, path: str) -> FalsifiableFile | JavaScriptFile:
+    def file(self, path: str) -> Source:
         """One of the files."""
         return self._files[path]
 
@@ -129,11 +125,7 @@ class TestFiles:
     def always_runs(self, definition: tuple[str, str], other: tuple[str, str]) -> bool:
         """Whether one definition runs another one whenever it passes, and fails with it."""
         file = self._files[definition[0]]
-        return (
-            isinstance(file, JavaScriptFile)
-            and definition[0] == other[0]
-            and file.always_runs(definition[1], other[1])
-        )
+        return definition[0] == other[0] and file.always_runs(definition[1], other[1])
 
     def plan(self, definition: tuple[str, str]) -> Falsification:
         """What can be done to a definition."""

@@ -9,7 +9,7 @@ from pydantic import AfterValidator, Field, StringConstraints
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
-from adjudge.formats.testcommands import runner_files
+from adjudge.formats.testcommands.files import runner_files
 from adjudge.records.evidence import AnyRequest, CleanTree, GradedTree, Isolation
 from adjudge.records.hidden import Inject, place_hidden
 from adjudge.records.score import Finding, ScorerConfig

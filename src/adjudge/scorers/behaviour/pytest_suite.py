@@ -8,7 +8,8 @@ from typing import ClassVar, Self
 from pydantic import Field, model_validator
 
 from adjudge.contracts import Evidence
-from adjudge.formats.testcommands import PythonSuite, parse_python_suite
+from adjudge.formats.testcommands.python import parse_python_suite
+from adjudge.formats.testcommands.words import SuiteCommand
 from adjudge.records.evidence import AnyRequest, TestCommand, TestRun
 from adjudge.records.score import ScorerOutcome
 from adjudge.scorers.behaviour.coderun import ShellCommand, clean_needs, tree_of
@@ -87,7 +88,7 @@ class Pytest:
 
 
 def _request(config: Pytest.Config) -> TestRun:
-    suite = PythonSuite(TestCommand()) if config.cmd is None else parse_python_suite(config.cmd)
+    suite = SuiteCommand(TestCommand()) if config.cmd is None else parse_python_suite(config.cmd)
     assert suite is not None
     return TestRun(
         command=with_path(suite.command, config),

@@ -16,6 +16,7 @@ from adjudge.scorers.wording import counted
 
 __all__ = [
     "NO_TEST",
+    "PYTHON",
     "UNSTABLE",
     "PythonConfig",
     "SuiteConfig",
@@ -36,6 +37,9 @@ NO_TEST = "tests-none-ran"
 
 UNSTABLE = "unstable-on-baseline"
 """The rule that informs of a test which does not count."""
+
+PYTHON = ("pytest", "unittest")
+"""Runners with an import path."""
 
 _MAX_MESSAGE = 600
 _MAX_TESTS = 20_000
@@ -67,7 +71,9 @@ class PythonConfig(SuiteConfig):
 
 
 def with_path(command: TestCommand, config: PythonConfig) -> TestCommand:
-    """The command with the recipe's import path in front."""
+    """The command with the recipe's import path in front, where its runner has one."""
+    if command.runner not in PYTHON:
+        return command
     return command.model_copy(update={"path": tuple(dict.fromkeys((*config.pythonpath, *command.path)))})
 
 
@@ -130,8 +136,12 @@ def suite_details(request: TestRun, run: TrustedTestRun) -> dict[str, JsonValue]
 
 def shown_command(command: TestCommand) -> str:
     """The command for people."""
-    how = ("--test",) if command.runner == "node" else ("-m", command.runner)
+    how = _SHOWN.get(command.runner, ("-m", command.runner))
     return " ".join((*command.interpreter, *how, *command.args))
+
+
+_SHOWN = {"node": ("--test",)}
+"""What stands between the program and its arguments, where that is not `-m RUNNER`."""
 
 
 def output_of(run: TrustedTestRun) -> str:

@@ -9,7 +9,8 @@ from typing import Annotated, ClassVar, Self
 from pydantic import Field, JsonValue, StringConstraints, model_validator
 
 from adjudge.contracts import Evidence
-from adjudge.formats.testcommands import PythonSuite, parse_python_suite
+from adjudge.formats.testcommands.suites import parse_suite
+from adjudge.formats.testcommands.words import SuiteCommand
 from adjudge.records.evidence import AnyRequest, TestCommand, TestRun
 from adjudge.records.paths import ScenarioFile
 from adjudge.records.score import Finding, ScorerOutcome
@@ -97,10 +98,10 @@ class SweBench:
             both = sorted(set(self.fail_to_pass) & set(self.pass_to_pass))
             if both:
                 raise ValueError(f"{both[0]!r} is in fail_to_pass and in pass_to_pass")
-            if self.cmd_prefix is not None and parse_python_suite(self.cmd_prefix) is None:
+            if self.cmd_prefix is not None and parse_suite(self.cmd_prefix) is None:
                 raise ValueError(
-                    f"cmd_prefix {self.cmd_prefix!r} is not a plain pytest or unittest command; other "
-                    "runners need the type tests"
+                    f"cmd_prefix {self.cmd_prefix!r} is not a plain command of a runner that is known; "
+                    "others need the type tests"
                 )
             return self
 
@@ -166,7 +167,7 @@ class SweBench:
 
 
 def _request(config: SweBench.Config) -> TestRun:
-    suite = PythonSuite(TestCommand()) if config.cmd_prefix is None else parse_python_suite(config.cmd_prefix)
+    suite = SuiteCommand(TestCommand()) if config.cmd_prefix is None else parse_suite(config.cmd_prefix)
     assert suite is not None
     kept = [_id(id_, suite.command.runner) for id_ in config.pass_to_pass]
     wanted = [_id(id_, suite.command.runner) for id_ in config.fail_to_pass]

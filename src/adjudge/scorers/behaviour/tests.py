@@ -9,7 +9,7 @@ from pydantic import AliasChoices, Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
-from adjudge.formats.testcommands import parse_node_suite, parse_python_suite
+from adjudge.formats.testcommands.suites import parse_suite
 from adjudge.formats.testreports.agreement import contradictions
 from adjudge.records.evidence import AnyRequest, ReportedTests, ReportRun, TestRun
 from adjudge.records.score import Finding, ScorerOutcome
@@ -17,6 +17,7 @@ from adjudge.records.testreport import TestCase, TestOutcome, TestReport
 from adjudge.scorers.behaviour.coderun import ShellCommand, clean_needs, left_out, tree_of
 from adjudge.scorers.behaviour.suiterun import (
     NO_TEST,
+    PYTHON,
     PythonConfig,
     unstable_finding,
     unstable_note,
@@ -104,18 +105,8 @@ class Tests:
 def _request(config: Tests.Config) -> TestRun | ReportRun:
     tree = tree_of(config, config.cmd)
     reports = (config.junit_xml,) if isinstance(config.junit_xml, str) else config.junit_xml
-    suite = parse_python_suite(config.cmd)
-    node = parse_node_suite(config.cmd) if not reports else None
-    if node is not None:
-        return TestRun(
-            command=node,
-            plugins=None,
-            proof=config.proof,
-            timeout_s=config.timeout_s,
-            test_timeout_s=config.test_timeout_s,
-            tree=tree,
-        )
-    if suite is None:
+    suite = parse_suite(config.cmd)
+    if suite is None or (reports and suite.command.runner not in PYTHON):
         return ReportRun(command=config.cmd, timeout_s=config.timeout_s, reports=reports, tree=tree)
     return TestRun(
         command=with_path(suite.command, config),

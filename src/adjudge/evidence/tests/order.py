@@ -1,0 +1,31 @@
+"""What a session is to do, whichever runner it is for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+from adjudge.records.evidence import TestCommand
+
+__all__ = ["Order", "inside_text"]
+
+
+@dataclass(frozen=True)
+class Order:
+    """What a session is to do."""
+
+    command: TestCommand
+    plugins: tuple[str, ...] | None
+    """None: whatever the environment has, and say what that is."""
+    collect_only: bool = False
+    quick: bool = False
+    """Leave out what only people read; for sessions in which many tests fail on purpose."""
+    timeout_s: float = 900.0
+    test_timeout_s: float = 60.0
+
+
+@cache
+def inside_text(name: str) -> str:
+    """A file of ours that runs inside a sandbox. It is sent as text, so nothing there can change it."""
+    return (resources.files("adjudge.evidence.tests.inside") / name).read_text(encoding="utf-8")

@@ -1,0 +1,1 @@
+"""How a session of each runner is started: one file a runner."""

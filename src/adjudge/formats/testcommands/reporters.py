@@ -1,0 +1,47 @@
+"""Commands that are given a reporter, where results come from a single run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from pathlib import PurePosixPath
+from typing import NamedTuple
+
+from adjudge.formats.testcommands.words import command_words
+
+__all__ = ["Reporting", "add_reporter"]
+
+
+class Reporting(NamedTuple):
+    """A command that was given a reporter."""
+
+    command: str
+    format: str
+    """A name from `adjudge.testreports`."""
+    report: PurePosixPath | None
+    """Where it writes it; None when the report is what it prints."""
+
+
+def add_reporter(command: str, report: PurePosixPath) -> Reporting | None:
+    """The command made to write a report; None when it is of no runner that is known.
+
+    Args:
+        command: As the recipe has it.
+        report: Where the report is to go, inside the sandbox.
+    """
+    words = command_words(command)
+    if words is None or any(re.search(r"[*?\[]", word) for word in words):
+        return None
+    at = 1 if words[0] in ("npx", "yarn", "pnpm", "bunx") and len(words) > 1 else 0
+    program = words[at].rpartition("/")[2]
+    before, after = words[: at + 1], words[at + 1 :]
+    if program == "node" and "--test" in after and not any("--test-reporter" in word for word in after):
+        added = ["--test-reporter=junit", f"--test-reporter-destination={report}"]
+        return Reporting(shlex.join([*before, *added, *after]), "junit", report)
+    if program == "jest" and not any(word.startswith(("--json", "--outputFile")) for word in after):
+        return Reporting(shlex.join([*words, "--json", f"--outputFile={report}"]), "jest", report)
+    if program == "vitest" and not any(word.startswith("--reporter") for word in after):
+        return Reporting(shlex.join([*words, "--reporter=json", f"--outputFile={report}"]), "jest", report)
+    if program == "go" and after[:1] == ["test"] and "-json" not in after:
+        return Reporting(shlex.join([*before, "test", "-json", *after[1:]]), "go-json", None)
+    return None

@@ -1,0 +1,16 @@
+"""Commands of every runner that trusted sessions know."""
+
+from __future__ import annotations
+
+from adjudge.formats.testcommands.node import parse_node_suite
+from adjudge.formats.testcommands.python import parse_python_suite
+from adjudge.formats.testcommands.words import SuiteCommand
+
+__all__ = ["parse_suite"]
+
+_PARSERS = (parse_python_suite, parse_node_suite)
+
+
+def parse_suite(command: str) -> SuiteCommand | None:
+    """Read a command that a trusted session can run; None when it is something else."""
+    return next((found for parse in _PARSERS if (found := parse(command)) is not None), None)
