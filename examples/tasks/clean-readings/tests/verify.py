@@ -30,12 +30,20 @@ def score():
     if set(keys) - {row[:2] for row in wanted}:
         tags.append("row invented")
     by_key = {row[:2]: row[2] for row in wanted}
-    if any(key in by_key and abs(value - (by_key[key] * 9 / 5 + 32)) < 0.2 for *key, value in found for key in [tuple(key)]):
+    if any(
+        key in by_key and abs(value - (by_key[key] * 9 / 5 + 32)) < 0.2
+        for *key, value in found
+        for key in [tuple(key)]
+    ):
         tags.append("unit mismatch")
     rows = max(0.0, (right - extra) / len(wanted))
     ordered = float(found == sorted(found, key=lambda row: row[:2]) and bool(found))
     details = {
-        "rows": {"score": rows, "max_score": 1.0, "evidence": f"{right} of {len(wanted)} right, {extra} too many"},
+        "rows": {
+            "score": rows,
+            "max_score": 1.0,
+            "evidence": f"{right} of {len(wanted)} right, {extra} too many",
+        },
         "order": {"score": ordered, "max_score": 1.0, "evidence": "sorted" if ordered else "not sorted"},
     }
     return 0.9 * rows + 0.1 * ordered * (rows > 0), details, tags

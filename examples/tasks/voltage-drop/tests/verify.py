@@ -4,7 +4,13 @@ import json
 import math
 import pathlib
 
-CIRCUIT = {"supply_v": 230.0, "current_a": 16.0, "length_m": 35.0, "conductor_mohm_per_m": 7.41, "limit_pct": 5.0}
+CIRCUIT = {
+    "supply_v": 230.0,
+    "current_a": 16.0,
+    "length_m": 35.0,
+    "conductor_mohm_per_m": 7.41,
+    "limit_pct": 5.0,
+}
 LOGS = pathlib.Path("/logs/verifier")
 
 
@@ -37,13 +43,19 @@ def main():
         details[field] = {"score": score, "max_score": 1.0, "evidence": problem or evidence}
     flagged = result.get("compliant")
     right = flagged is wanted["compliant"]
-    details["compliant"] = {"score": float(right), "max_score": 1.0, "evidence": problem or f"says {flagged!r}"}
+    details["compliant"] = {
+        "score": float(right),
+        "max_score": 1.0,
+        "evidence": problem or f"says {flagged!r}",
+    }
     drop = result.get("voltage_drop_v")
     if isinstance(drop, int | float) and not isinstance(drop, bool):
         if math.isclose(drop, wanted["voltage_drop_v"] * 1000, rel_tol=0.005):
             tags.append({"category": "unit mismatch", "description": "the drop is given in millivolts"})
         if math.isclose(drop, wanted["voltage_drop_v"] / 2, rel_tol=0.005):
-            tags.append({"category": "wrong formula", "description": "only one of the two conductors counted"})
+            tags.append(
+                {"category": "wrong formula", "description": "only one of the two conductors counted"}
+            )
     weights = {"voltage_drop_v": 2, "voltage_drop_pct": 1, "compliant": 1}
     reward = sum(weights[field] * details[field]["score"] for field in weights) / sum(weights.values())
     LOGS.mkdir(parents=True, exist_ok=True)

@@ -59,8 +59,10 @@ class Folder:
         )
 
 
-def parse(toml: str = TOML, files: dict[str, str] | None = None, **more: str) -> ParsedScenario:
-    folder = Folder({**(FILES if files is None else files), **more})
+def parse(
+    toml: str = TOML, more: dict[str, str] | None = None, *, files: dict[str, str] = FILES
+) -> ParsedScenario:
+    folder = Folder({**files, **(more or {})})
     return parse_task_directory(toml.encode(), file="t/task.toml", default_name="t", folder=folder)
 
 
@@ -102,20 +104,22 @@ def test_what_the_task_says_goes_before_what_is_inferred() -> None:
 
 
 def test_nothing_is_inferred_from_several_candidates() -> None:
-    parsed = parse(**{"instruction.md": "Write /workspace/a.json and /workspace/b.json."})
+    parsed = parse(more={"instruction.md": "Write /workspace/a.json and /workspace/b.json."})
     assert config(parsed)["output"] is None
     assert "expected_output_path" in parsed.warnings[0].message
 
 
 def test_paths_in_an_instruction() -> None:
-    text = "See (/workspace/a/b.json), `/app/c.txt`. Not /workspace/folder/ nor x/workspace/d.json: /workspace/e"
+    text = (
+        "See (/workspace/a/b.json), `/app/c.txt`. Not /workspace/folder/ nor x/workspace/d.json: /workspace/e"
+    )
     assert paths_in(text, ("/workspace", "/app")) == ["/workspace/a/b.json", "/app/c.txt"]
 
 
 def test_a_dockerfile_says_what_the_workspace_is() -> None:
     docker = "FROM ubuntu\nWORKDIR /app\nCOPY data /app/data\nCOPY run.sh /app/\n"
     files = {"environment/Dockerfile": docker, "environment/data/x": "", "environment/run.sh": ""}
-    parsed = parse(**files, **{"instruction.md": "Write /app/out.json from /app/data/x"})
+    parsed = parse(more={**files, "instruction.md": "Write /app/out.json from /app/data/x"})
     assert config(parsed)["workdir"] == "/app"
     assert config(parsed)["output"] == "/app/out.json"
     assert parsed.scenario is not None
@@ -138,10 +142,10 @@ def test_a_dockerfile_says_what_the_workspace_is() -> None:
     ],
 )
 def test_what_needs_containers_says_so(toml: str, files: dict[str, str], why: str) -> None:
-    parsed = parse(toml, **files)
+    parsed = parse(toml, files)
     assert why in config(parsed)["unsupported"]
     assert config(parsed)["unsupported"].endswith("so it needs the container backend")
-    assert config(parse(toml + "[metadata.adjudge]\non_host = true\n", **files))["unsupported"] == ""
+    assert config(parse(toml + "[metadata.adjudge]\non_host = true\n", files))["unsupported"] == ""
 
 
 def test_tasks_of_several_steps_load_and_say_that_they_are_not_graded() -> None:
@@ -151,7 +155,7 @@ def test_tasks_of_several_steps_load_and_say_that_they_are_not_graded() -> None:
         for name in ("one", "two")
         for file, text in (("instruction.md", f"Do {name}."), ("tests/test.sh", ""))
     }
-    parsed = parse(toml, files)
+    parsed = parse(toml, files=files)
     assert config(parsed)["unsupported"] == "tasks of several steps are not graded, and it has 2"
     assert parsed.scenario is not None
     assert parsed.scenario.instruction == "Do one.\n\nDo two."
