@@ -75,6 +75,7 @@ def sandbox_spec(settings: SandboxSettings) -> SandboxSpec:
     }
     return SandboxSpec(
         mounts=tuple(Mount.model_validate(exposed.model_dump()) for exposed in settings.expose),
+        also_at=settings.also_at,
         env=settings.env,
         limits=Limits.model_validate(limits),
     )

@@ -139,6 +139,8 @@ class SandboxSettings(Record):
     env: Mapping[str, str] = Field(default_factory=dict)
     memory_bytes: int | None = None
     processes: int | None = None
+    also_at: tuple[PurePosixPath, ...] = ()
+    """Further places where tasks expect the workspace, beside /workspace."""
 
 
 class Scenario(Record):

@@ -69,11 +69,13 @@ def task_digest(scenario: Scenario, source_digest: str | None, files: tuple[Tree
         "files": [file.model_dump(mode="json") for file in files],
         "expected_outcome": scenario.expected_outcome.value,
         "limits": scenario.limits.model_dump(mode="json"),
-        "sandbox": scenario.sandbox.model_dump(mode="json", exclude={"backend"}),
+        "sandbox": scenario.sandbox.model_dump(mode="json", exclude={"backend", "also_at"}),
     }
     if scenario.turns:
         # Only then, so that tasks of one turn keep the digests they always had.
         covered["turns"] = [turn.model_dump(mode="json") for turn in scenario.turns]
+    if scenario.sandbox.also_at:
+        covered["also_at"] = [str(place) for place in scenario.sandbox.also_at]
     if scenario.solution is not None:
         covered["solution"] = scenario.solution
     return digest_json(covered)

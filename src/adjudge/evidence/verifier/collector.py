@@ -129,7 +129,9 @@ class VerifierCollector:
         common = self._base.model_copy(
             update={
                 "workspace": subject.workspace,
-                "also_at": () if workdir == _WORKSPACE else (workdir,),
+                "also_at": tuple(
+                    dict.fromkeys(place for place in (*self._base.also_at, workdir) if place != _WORKSPACE)
+                ),
                 "limits": self._base.limits.model_copy(update={"wall_s": request.timeout_s}),
             }
         )

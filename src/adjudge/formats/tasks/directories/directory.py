@@ -10,6 +10,7 @@ import json
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import Any, Protocol, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -36,6 +37,7 @@ __all__ = ["TASK_FILE", "TaskFolder", "parse_task_directory"]
 
 TASK_FILE = "task.toml"
 _SCRIPTS = ("tests/test.sh", "tests/verify.py")
+_SOLUTION = "solution/solve.sh"
 _COMPOSE = ("docker-compose.yaml", "docker-compose.yml", "singularity-compose.yaml")
 _BUILD_FILES = frozenset({"Dockerfile", ".dockerignore", *_COMPOSE})
 _CONTAINER = "needs the container backend"
@@ -147,13 +149,23 @@ def _scenario(document: dict[str, Any], default_name: str, reading: _Reading) ->
         name=written.task.name if written.task is not None else default_name,
         instruction=instruction,
         workspace=workspace,
+        solution=_solution(reading),
         recipe=Recipe(scorers=(spec,)),
         limits=RunLimits(wall_s=written.agent.timeout_sec),
         sandbox=SandboxSettings(
             env={name: value for name, value in env.items() if "${" not in value},
             memory_bytes=None if memory is None else memory * 1024 * 1024,
+            also_at=() if workdir == "/workspace" else (PurePosixPath(workdir),),
         ),
     )
+
+
+def _solution(reading: _Reading) -> str | None:
+    """The reference solution, kept with all that lies beside it."""
+    if not reading.folder.is_file(_SOLUTION):
+        return None
+    reading.folder(_SOLUTION.rpartition("/")[0])
+    return _SOLUTION
 
 
 def _warn_unknown(document: Mapping[str, Any], reading: _Reading) -> None:
