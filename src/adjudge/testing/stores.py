@@ -38,7 +38,9 @@ _ODD = "caf\u00e9 \u202e \0 \x1b[2J 😀 ' \" % \\ \n"
 class CompleteStore(RunStore, EvaluationStore, Protocol):
     """Both contracts, and the blobs that rows refer to."""
 
-    blobs: BlobStore
+    @property
+    def blobs(self) -> BlobStore:
+        """Where they lie."""
 
 
 @dataclass(frozen=True)
