@@ -273,7 +273,7 @@ class TestStrangers:
     def test_there_is_one_verifier_at_most(self) -> None:
         one = "{type: verifier, script: there/test.sh}"
         assert problems(f"scorers: [{one}, {one}]") == [
-            "f:1:58: scorers[1].type: scorers[0] is a verifier already; one at most"
+            "f:1:53: scorers[1].type: scorers[0] is a verifier already; one at most"
         ]
 
     @pytest.mark.parametrize(
