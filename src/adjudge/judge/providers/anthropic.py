@@ -1,4 +1,7 @@
-"""Anthropic's messages, with the system prompt cached and the answer's form enforced by a tool call."""
+"""Anthropic's messages, with the system prompt cached and the answer's form enforced by a schema.
+
+There is no temperature and no seed to set: the protocol has neither.
+"""
 
 from __future__ import annotations
 
@@ -53,10 +56,9 @@ def _arguments(request: ProviderRequest) -> dict[str, Any]:
         "system": [{"type": "text", "text": request.system, "cache_control": {"type": "ephemeral"}}],
         "messages": [{"role": message.role, "content": message.text} for message in request.messages],
         "max_tokens": request.max_output_tokens,
-        "temperature": min(request.temperature, 1.0),
     }
     schema = dict(request.schema_)
-    how = request.structured or "tool"
+    how = request.structured or "schema"
     if how == "tool":
         tool = {
             "name": request.schema_name,
@@ -66,7 +68,7 @@ def _arguments(request: ProviderRequest) -> dict[str, Any]:
         arguments["tools"] = [tool]
         arguments["tool_choice"] = {"type": "tool", "name": request.schema_name}
     elif how == "schema":
-        arguments["extra_body"] = {"output_config": {"format": {"type": "json_schema", "schema": schema}}}
+        arguments["output_config"] = {"format": {"type": "json_schema", "schema": schema}}
     return arguments
 
 
