@@ -114,10 +114,14 @@ def case_with(text: str, place: str) -> Case:
         results=(row("unit tests"),),
         exit_code=0,
     )
-    if place in ("transcript", "response", "diff"):
-        return plain._replace(**{place: text})
-    if place == "output":
-        return plain._replace(stdout_tail=text)
+    written = {
+        "transcript": plain._replace(transcript=text),
+        "response": plain._replace(response=text),
+        "diff": plain._replace(diff=text),
+        "output": plain._replace(stdout_tail=text),
+    }
+    if place in written:
+        return written[place]
     if place == "finding":
         findings = (Finding(rule="r", message=f"changed {text}", path=text[:500]),)
         return plain._replace(results=(row("unit tests", findings=findings),))
