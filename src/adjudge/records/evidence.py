@@ -18,6 +18,7 @@ from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
 from adjudge.records.testreport import CollectedTests, TestReport, TrustedTestRun
+from adjudge.records.trace import TraceSummary
 
 __all__ = [
     "AnyRequest",
@@ -50,10 +51,12 @@ __all__ = [
     "SecretFindings",
     "SecretScan",
     "SourceScan",
+    "SummarisedTrace",
     "TestCollection",
     "TestCommand",
     "TestProof",
     "TestRun",
+    "TraceRead",
 ]
 
 Answer_co = TypeVar("Answer_co", covariant=True)
@@ -481,6 +484,24 @@ class PatternSearch(EvidenceRequest):
         return PatternMatches
 
 
+class SummarisedTrace(Record):
+    """The trace of the attempt, in figures."""
+
+    summary: TraceSummary | None
+    """None: the attempt came without a trace."""
+
+
+class TraceRead(EvidenceRequest):
+    """Asks what the trace of the attempt adds up to."""
+
+    kind: ClassVar[str] = "trace_read"
+
+    @property
+    def answer_type(self) -> type[SummarisedTrace]:
+        """The trace in figures."""
+        return SummarisedTrace
+
+
 AnyRequest = (
     ParsedChange
     | CommandRun
@@ -493,5 +514,6 @@ AnyRequest = (
     | SourceScan
     | FileComparison
     | PatternSearch
+    | TraceRead
 )
 """Every request there is."""
