@@ -42,6 +42,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
         "trace": "adjudge.scorers.process.trace:Trace",
         "efficiency": "adjudge.scorers.process.efficiency:Efficiency",
+        "verifier": "adjudge.scorers.external.verifier:Verifier",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
     },
     "agents": {
