@@ -40,6 +40,8 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "baseline_unmodified": "adjudge.scorers.integrity.baseline_unmodified:BaselineUnmodified",
         "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
+        "trace": "adjudge.scorers.process.trace:Trace",
+        "efficiency": "adjudge.scorers.process.efficiency:Efficiency",
         "verifier": "adjudge.scorers.external.verifier:Verifier",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
     },

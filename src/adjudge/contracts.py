@@ -30,7 +30,7 @@ from adjudge.records.sandbox import (
 from adjudge.records.score import ScorerConfig, ScorerOutcome
 from adjudge.records.task import RunLimits, Task
 from adjudge.records.testreport import TestReport
-from adjudge.records.trace import TraceItem
+from adjudge.records.trace import TraceItem, TraceSummary
 
 __all__ = [
     "Agent",
@@ -55,6 +55,7 @@ __all__ = [
     "Subject",
     "TestReportFormat",
     "TraceFormat",
+    "TraceSource",
     "WorkspaceEntry",
 ]
 
@@ -262,6 +263,16 @@ class Contents(Protocol):
         """
 
 
+class TraceSource(Protocol):
+    """The trace of an attempt, wherever it is kept. Everything in it is what the agent says about itself."""
+
+    def events(self) -> Iterator[TraceItem]:
+        """Every event in order, read as it is asked for. Raises `TraceUnreadable` where it is no trace."""
+
+    def summary(self) -> TraceSummary:
+        """All of it in figures; made once. Raises `TraceUnreadable` where it is no trace."""
+
+
 class Subject(NamedTuple):
     """What is graded: a stopped attempt, and all that collectors may look at."""
 
@@ -282,6 +293,10 @@ class Subject(NamedTuple):
     unstable: Mapping[str, frozenset[str]] = MappingProxyType({})
     """Tests that are recorded as unstable on the task's baseline, by the digest of the request that runs
     them. Their results are shown and count for nothing."""
+    trace: TraceSource | None = None
+    """How the agent worked; None when the attempt came without a trace."""
+    response: str | None = None
+    """What the agent said last; None when nobody recorded it."""
 
 
 class Collector(Protocol):
