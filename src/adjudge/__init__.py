@@ -4,8 +4,8 @@ The library in one line:
 
     evaluation = adjudge.grade("adjudge.yaml", workspace="attempt", baseline="before")
 
-`adjudge.grade`, `adjudge.agrade` and `adjudge.reward` are loaded when they are first used, so that importing the package costs
-next to nothing.
+`adjudge.grade`, `adjudge.agrade` and `adjudge.reward` are loaded when they are first used, so that importing
+the package costs next to nothing.
 """
 
 from __future__ import annotations
