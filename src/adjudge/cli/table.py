@@ -25,6 +25,7 @@ COMMANDS: dict[str, Entry] = {
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),
     "schema": Entry("adjudge.cli.schema:schema", "Print the JSON Schema of scenario files."),
+    "rubric": Entry("adjudge.cli.rubric:rubric", "Roll the dimensions of a rubric up into one reward."),
     "sandbox": Entry("adjudge.cli.sandbox:sandbox", "Run a command in a sandbox and see what it changed."),
     "doctor": Entry("adjudge.cli.doctor:doctor", "Say what this machine can do and what to install."),
 }
