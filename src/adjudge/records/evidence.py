@@ -13,6 +13,7 @@ from pydantic import Field
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
 from adjudge.records.hidden import HiddenFile
+from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
@@ -35,6 +36,7 @@ __all__ = [
     "GradedTree",
     "Isolation",
     "LeftOutChange",
+    "OutputFile",
     "ParsedChange",
     "ParsedChangeSet",
     "PathState",
@@ -481,6 +483,21 @@ class PatternSearch(EvidenceRequest):
         return PatternMatches
 
 
+class OutputFile(EvidenceRequest):
+    """Asks for a file of the final workspace, read as its format says and checked against a schema."""
+
+    kind: ClassVar[str] = "output_file"
+    path: WorkspacePath
+    format: OutputFormat
+    output_schema: str | None = None
+    """A JSON Schema of the scenario."""
+
+    @property
+    def answer_type(self) -> type[CheckedOutput]:
+        """The file's value, or why it has none."""
+        return CheckedOutput
+
+
 AnyRequest = (
     ParsedChange
     | CommandRun
@@ -493,5 +510,6 @@ AnyRequest = (
     | SourceScan
     | FileComparison
     | PatternSearch
+    | OutputFile
 )
 """Every request there is."""

@@ -1,7 +1,7 @@
 """Rubrics: several dimensions of an output into one reward.
 
 Meant to be used from inside a verifier too, so it imports next to nothing (no pydantic, no other module of
-ours) and starts in a millisecond:
+ours) and costs little more than starting Python:
 
     from adjudge.rollup.rubric import Criterion, Rubric
 
