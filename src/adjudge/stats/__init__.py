@@ -1,0 +1,1 @@
+"""How sure a number is: intervals, agreement between reviewers. Pure, without dependencies."""
