@@ -1,1 +1,1 @@
-"""How sure a number is: intervals, agreement between reviewers. Pure, without dependencies."""
+"""Statistics of results: intervals, agreement, repeated trials. Pure and synchronous."""

@@ -1,39 +1,31 @@
-"""Intervals for a share that was counted."""
+"""Intervals of a share: how sure a pass rate or an agreement is."""
 
 from __future__ import annotations
 
 import math
-from statistics import NormalDist
-from typing import NamedTuple
 
-__all__ = ["Interval", "wilson_interval"]
+__all__ = ["wilson_interval"]
 
-
-class Interval(NamedTuple):
-    """Where a share lies, within [0, 1]."""
-
-    low: float
-    high: float
+_Z_95 = 1.959963984540054
+"""Of the normal distribution, for 95 %."""
 
 
-def wilson_interval(successes: int, trials: int, *, confidence: float = 0.95) -> Interval:
-    """Wilson's score interval for a share, without continuity correction.
-
-    Unlike the textbook interval it stays within [0, 1] and says something for 0 of 2 and 2 of 2.
+def wilson_interval(successes: int, total: int, z: float = _Z_95) -> tuple[float, float]:
+    """Wilson's score interval of a share, within [0, 1]; with nothing counted, all of it.
 
     Raises:
-        ValueError: There are no trials, more successes than trials, or the confidence is not in (0, 1).
+        ValueError: There are more successes than cases, or fewer than none.
     """
-    if trials < 1 or not 0 <= successes <= trials:
-        raise ValueError(f"{successes} of {trials} is not a share")
-    if not 0.0 < confidence < 1.0:
-        raise ValueError(f"a confidence of {confidence} is not between 0 and 1")
-    z = NormalDist().inv_cdf(0.5 + confidence / 2.0)
-    share = successes / trials
-    scale = 1.0 + z * z / trials
-    centre = (share + z * z / (2.0 * trials)) / scale
-    half = z / scale * math.sqrt(share * (1.0 - share) / trials + z * z / (4.0 * trials * trials))
-    # At the ends rounding would leave 1e-17 where the formula gives 0 and 1 exactly.
-    low = 0.0 if successes == 0 else max(0.0, centre - half)
-    high = 1.0 if successes == trials else min(1.0, centre + half)
-    return Interval(low, high)
+    if not 0 <= successes <= total:
+        raise ValueError(f"{successes} of {total} is not a share")
+    if total == 0:
+        return 0.0, 1.0
+    share = successes / total
+    squared = z * z
+    centre = share + squared / (2 * total)
+    spread = z * math.sqrt(share * (1 - share) / total + squared / (4 * total * total))
+    scale = 1 + squared / total
+    # At the ends the exact value is 0 or 1; rounding must not leave the share outside its interval.
+    low = 0.0 if successes == 0 else (centre - spread) / scale
+    high = 1.0 if successes == total else (centre + spread) / scale
+    return max(0.0, low), min(1.0, high)

@@ -20,32 +20,35 @@ from adjudge.records.score import Verdict
 from adjudge.stats.agreement import Agreement, agreement
 from adjudge.stats.intervals import wilson_interval
 
-__all__ = ["agreement_across", "confidence_of", "disagreements", "reviewed"]
+__all__ = ["agreement_across", "confidence_of", "disagreement", "with_reviews"]
 
 _AGREES = {Judgment.PASS: Verdict.PASS, Judgment.FAIL: Verdict.FAIL}
 _DECIMALS = 6
 
 
-def reviewed(evaluation: Evaluation, added: Iterable[Annotation]) -> Evaluation:
-    """The evaluation with further reviews: appended, never in place of others."""
-    new = [annotation for annotation in added if annotation not in evaluation.annotations]
-    if not new:
+def with_reviews(evaluation: Evaluation, *added: Annotation) -> Evaluation:
+    """The evaluation with what follows from its reviews, and from further ones, which are appended.
+
+    Doing it twice is doing it once.
+    """
+    annotations = (*evaluation.annotations, *added)
+    if not annotations:
         return evaluation
-    annotations = (*evaluation.annotations, *new)
     tags = [
         ErrorTag(
             category=category, description=f"review by {annotation.reviewer_id}", source=ErrorSource.HUMAN
         )
-        for annotation in new
+        for annotation in annotations
         for category in annotation.categories
     ]
-    warnings = [said for annotation in new if (said := disagreement(evaluation, annotation)) is not None]
+    said = [disagreement(evaluation, annotation) for annotation in annotations]
+    warnings = (*evaluation.warnings, *(text for text in said if text is not None))
     return evaluation.model_copy(
         update={
             "annotations": annotations,
-            "confidence": confidence_of(annotations),
+            "confidence": confidence_of(annotations) or evaluation.confidence,
             "error_taxonomy": tuple(dict.fromkeys((*evaluation.error_taxonomy, *tags))),
-            "warnings": tuple(dict.fromkeys((*evaluation.warnings, *warnings))),
+            "warnings": tuple(dict.fromkeys(warnings)),
         }
     )
 
@@ -63,13 +66,11 @@ def confidence_of(annotations: Sequence[Annotation]) -> ConfidenceMetadata | Non
         method = f"{len(decided)} of {len(last)} reviewers decided, too few to compare"
         return ConfidenceMetadata(annotator_count=len(last), confidence_method=method)
     measured = agreement([decided])
-    interval = wilson_interval(decided.count(Judgment.PASS), len(decided))
+    low, high = wilson_interval(decided.count(Judgment.PASS), len(decided))
     return ConfidenceMetadata(
         annotator_count=len(last),
         inter_rater_agreement=_stored(measured),
-        confidence_interval=ConfidenceInterval(
-            low=round(interval.low, _DECIMALS), high=round(interval.high, _DECIMALS)
-        ),
+        confidence_interval=ConfidenceInterval(low=round(low, _DECIMALS), high=round(high, _DECIMALS)),
         confidence_method=f"{_named(measured)} of {len(decided)} reviewers; "
         "95 % Wilson interval of the share who said pass",
     )
@@ -99,12 +100,6 @@ def agreement_across(evaluations: Iterable[Sequence[Annotation]]) -> ConfidenceM
         inter_rater_agreement=_stored(measured),
         confidence_method=f"{_named(measured)} of {len(reviewers)} reviewers on {many}",
     )
-
-
-def disagreements(evaluation: Evaluation) -> list[str]:
-    """Every review that says something else than what was concluded."""
-    said = [disagreement(evaluation, annotation) for annotation in evaluation.annotations]
-    return [text for text in said if text is not None]
 
 
 def disagreement(evaluation: Evaluation, annotation: Annotation) -> str | None:

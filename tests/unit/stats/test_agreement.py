@@ -1,4 +1,4 @@
-"""Known values (scipy's and scikit-learn's where named), bounds and symmetries."""
+"""Agreement: known values, bounds and symmetries; and what several reviewers amount to."""
 
 from __future__ import annotations
 
@@ -12,43 +12,9 @@ from hypothesis import strategies as st
 
 from adjudge.records.annotation import Annotation, Judgment
 from adjudge.stats.agreement import agreement, cohens_kappa, fleiss_kappa, percent_agreement
-from adjudge.stats.intervals import wilson_interval
 from adjudge.stats.reviews import agreement_across, confidence_of
 
 pytestmark = pytest.mark.anyone
-
-
-@pytest.mark.parametrize(
-    ("successes", "trials", "low", "high"),
-    [
-        # scipy.stats.binomtest(k, n).proportion_ci(method="wilson")
-        (0, 10, 0.0, 0.2775327998628892),
-        (5, 10, 0.236593090512564, 0.7634069094874361),
-        (10, 10, 0.7224672001371107, 1.0),
-        (1, 2, 0.09453120573423074, 0.9054687942657693),
-        (2, 2, 0.3423802275066532, 1.0),
-        (81, 263, 0.25529067, 0.36618156),
-    ],
-)
-def test_wilson(successes: int, trials: int, low: float, high: float) -> None:
-    assert wilson_interval(successes, trials) == pytest.approx((low, high), abs=1e-6)
-
-
-@given(st.integers(1, 500).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))), st.floats(0.5, 0.999))
-def test_wilson_holds_the_share(counted: tuple[int, int], confidence: float) -> None:
-    successes, trials = counted
-    low, high = wilson_interval(successes, trials, confidence=confidence)
-    assert 0.0 <= low <= successes / trials <= high <= 1.0
-    mirrored = wilson_interval(trials - successes, trials, confidence=confidence)
-    assert (1.0 - high, 1.0 - low) == pytest.approx(mirrored, abs=1e-9)
-
-
-@pytest.mark.parametrize("counted", [(0, 0), (2, 1), (-1, 1)])
-def test_what_is_no_share(counted: tuple[int, int]) -> None:
-    with pytest.raises(ValueError, match="not a share"):
-        wilson_interval(*counted)
-    with pytest.raises(ValueError, match="not between 0 and 1"):
-        wilson_interval(1, 2, confidence=1.0)
 
 
 def test_cohen() -> None:
