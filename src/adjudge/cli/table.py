@@ -22,6 +22,10 @@ COMMANDS: dict[str, Entry] = {
     "validate": Entry("adjudge.cli.validate:validate", "Check scenarios and say everything that is wrong."),
     "seed": Entry("adjudge.cli.seed:seed", "Make a workspace from a scenario and record its baseline."),
     "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
+    "annotate": Entry("adjudge.cli.annotate:annotate", "Add a person's verdict to an evaluation."),
+    "annotations": Entry(
+        "adjudge.cli.annotate:annotations", "List what people said, and how far they agree."
+    ),
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),
     "schema": Entry("adjudge.cli.schema:schema", "Print the JSON Schema of scenario files."),
