@@ -24,7 +24,12 @@ __all__ = ["annotate", "annotations"]
 
 @click.command()
 @click.argument("evaluation", metavar="EVALUATION")
-@click.option("--judgment", type=click.Choice(list(Judgment)), required=True, help="Your verdict.")
+@click.option(
+    "--judgment",
+    type=click.Choice([judgment.value for judgment in Judgment]),
+    required=True,
+    help="Your verdict.",
+)
 @click.option("--reviewer", required=True, metavar="WHO", help="Who you are; one id for one person.")
 @click.option(
     "--category", "categories", multiple=True, metavar="NAME", help="An error category; repeatable."
