@@ -25,9 +25,10 @@ def rubrics(draw: st.DrawFn) -> list[Dimension]:
     ]
 
 
-def changed(dimension: Dimension, **fields: float) -> Dimension:
-    kept = {"score": dimension.score, "max_score": dimension.max_score, "weight": dimension.weight}
-    return Dimension(dimension.name, **{**kept, **fields})
+def changed(dimension: Dimension, score: float, max_score: float | None = None) -> Dimension:
+    return Dimension(
+        dimension.name, score, max_score=max_score or dimension.max_score, weight=dimension.weight
+    )
 
 
 @given(rubrics(), st.sampled_from(STRATEGIES))

@@ -1,7 +1,5 @@
 """`adjudge annotate` and `adjudge annotations`: what people say of an evaluation."""
 
-from __future__ import annotations
-
 import sys
 from datetime import UTC, datetime
 

@@ -39,7 +39,7 @@ class Criterion:
     __slots__ = ("max_score", "name", "weight")
 
     def __init__(self, name: str, *, weight: float = 1.0, max_score: float = 1.0) -> None:
-        if not isinstance(name, str) or not name.strip():
+        if not str(name).strip():
             raise ValueError(f"a dimension needs a name, not {name!r}")
         self.name = name
         self.weight = _number(weight, f"weight of {name!r}")

@@ -17,7 +17,7 @@ from adjudge.records.annotation import (
 )
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.score import Verdict
-from adjudge.stats.agreement import Agreement, agreement
+from adjudge.stats.agreement import Agreement, agreement, percent_agreement
 from adjudge.stats.intervals import wilson_interval
 
 __all__ = ["agreement_across", "confidence_of", "disagreement", "with_reviews"]
@@ -89,12 +89,14 @@ def agreement_across(evaluations: Iterable[Sequence[Annotation]]) -> ConfidenceM
         for said in words
     ]
     complete = [[row[reviewer] for reviewer in reviewers] for row in rows if len(row) == len(reviewers)]
-    compared: list[list[Judgment]] = complete if len(complete) > 1 else [list(row.values()) for row in rows]
-    compared = [row for row in compared if len(row) > 1]
-    if not compared:
-        return None
-    measured = agreement(compared)
-    many = f"{len(compared)} evaluation{'' if len(compared) == 1 else 's'}"
+    if len(reviewers) > 1 and len(complete) > 1:
+        compared, measured = len(complete), agreement(complete)
+    else:
+        pairs = [list(row.values()) for row in rows if len(row) > 1]
+        if not pairs:
+            return None
+        compared, measured = len(pairs), Agreement(percent_agreement(pairs), "percent agreement")
+    many = f"{compared} evaluation{'' if compared == 1 else 's'}"
     return ConfidenceMetadata(
         annotator_count=len(reviewers),
         inter_rater_agreement=_stored(measured),

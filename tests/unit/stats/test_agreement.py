@@ -109,4 +109,10 @@ def test_agreement_over_evaluations_names_its_method() -> None:
     three = agreement_across([[*both("pass", "pass"), review("c", said)] for said in ("pass", "fail")])
     assert three is not None
     assert (three.confidence_method or "").startswith("Fleiss' kappa")
+    mixed = agreement_across([both("pass", "pass"), [review("c", "fail"), review("a", "pass")]])
+    assert mixed is not None
+    assert (mixed.inter_rater_agreement, mixed.confidence_method) == (
+        0.5,
+        "percent agreement of 3 reviewers on 2 evaluations",
+    )
     assert agreement_across([[review("a", "pass")]]) is None
