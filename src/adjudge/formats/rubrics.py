@@ -1,6 +1,11 @@
-"""Rubric files and score files to a `Rubric` and its scores, with every problem in its place. Pure."""
+"""Rubric files and score files as they are written, with every problem in its place. Pure.
+
+What they amount to is `adjudge.rollup.rubric`'s.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 from pydantic import Field
 
@@ -10,9 +15,8 @@ from adjudge.formats.tasks.checking import Findings, check, entries
 from adjudge.formats.tasks.document import Node, parse_document
 from adjudge.records.base import Record
 from adjudge.records.score import Rollup
-from adjudge.rollup.rubric import Criterion, Rubric
 
-__all__ = ["parse_rubric", "parse_scores"]
+__all__ = ["WrittenDimension", "WrittenRubric", "parse_rubric", "parse_scores"]
 
 _MAX_BYTES = 1024 * 1024
 
@@ -22,13 +26,25 @@ class _Top(Record):
     dimensions: dict[str, object] = Field(min_length=1)
 
 
-class _Dimension(Record):
+class WrittenDimension(Record):
+    """A dimension of a rubric file."""
+
     weight: float = Field(default=1.0, ge=0.0)
+    """How much it counts."""
     max_score: float = Field(default=1.0, gt=0.0)
+    """The score that is full marks."""
     description: str | None = None
+    """What it measures; for readers."""
 
 
-def parse_rubric(data: bytes, *, file: str) -> Rubric:
+class WrittenRubric(NamedTuple):
+    """A rubric file."""
+
+    strategy: str
+    dimensions: dict[str, WrittenDimension]
+
+
+def parse_rubric(data: bytes, *, file: str) -> WrittenRubric:
     """Read a rubric.
 
     Raises:
@@ -42,38 +58,31 @@ def parse_rubric(data: bytes, *, file: str) -> Rubric:
     return rubric
 
 
-def _rubric(root: Node, findings: Findings) -> Rubric | None:
+def _rubric(root: Node, findings: Findings) -> WrittenRubric | None:
     fields = entries(root, "", findings)
     if fields is None:
         return None
     written = fields.get("dimensions")
-    dimensions = entries(written, "dimensions", findings) if written is not None else None
+    named = entries(written, "dimensions", findings) if written is not None else None
     shallow = {key: node for key, node in fields.items() if key != "dimensions"}
     if written is not None:
-        shallow["dimensions"] = Node({"…": Node(0, 1, 1)} if dimensions != {} else {}, *_place(written))
+        shallow["dimensions"] = Node({"…": Node(0, 1, 1)} if named != {} else {}, *_place(written))
     top = check(_Top, root, "", findings, fields=shallow)
-    criteria = [_criterion(name, node, findings) for name, node in (dimensions or {}).items()]
+    dimensions: dict[str, WrittenDimension] = {}
+    for name, node in (named or {}).items():
+        if not name.strip():
+            findings.problem(node, "dimensions", "a dimension needs a name")
+        # `units:` with nothing behind it is a dimension with every default.
+        given = Node({}, node.line, node.column) if node.value is None else node
+        read = check(WrittenDimension, given, f"dimensions.{name}", findings)
+        if read is not None:
+            dimensions[name] = read
     if top is None or findings.problems:
         return None
-    try:
-        return Rubric([criterion for criterion in criteria if criterion is not None], top.strategy.value)
-    except ValueError as error:
-        findings.problem(written or root, "dimensions", str(error))
+    if not any(dimension.weight > 0.0 for dimension in dimensions.values()):
+        findings.problem(written or root, "dimensions", "every weight is 0, so nothing would count")
         return None
-
-
-def _criterion(name: str, node: Node, findings: Findings) -> Criterion | None:
-    if node.value is None:
-        node = Node({}, node.line, node.column)
-    where = f"dimensions.{name}"
-    read = check(_Dimension, node, where, findings)
-    if read is None:
-        return None
-    try:
-        return Criterion(name, weight=read.weight, max_score=read.max_score)
-    except ValueError as error:
-        findings.problem(node, where, str(error))
-        return None
+    return WrittenRubric(top.strategy.value, dimensions)
 
 
 def _place(node: Node) -> tuple[int, int]:

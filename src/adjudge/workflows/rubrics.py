@@ -10,7 +10,7 @@ from pathlib import Path
 
 from adjudge.errors import ConfigInvalid
 from adjudge.formats.rubrics import parse_rubric, parse_scores
-from adjudge.rollup.rubric import RubricScore
+from adjudge.rollup.rubric import Criterion, Rubric, RubricScore
 
 __all__ = ["score_rubric", "write_artifacts"]
 
@@ -25,10 +25,14 @@ def score_rubric(rubric: Path, scores: Path) -> RubricScore:
     Raises:
         UsageError: One of them cannot be used, or they do not fit each other.
     """
-    read = parse_rubric(_read(rubric), file=str(rubric))
+    written = parse_rubric(_read(rubric), file=str(rubric))
     given = parse_scores(_read(scores), file=str(scores))
+    criteria = [
+        Criterion(name, weight=dimension.weight, max_score=dimension.max_score)
+        for name, dimension in written.dimensions.items()
+    ]
     try:
-        return read.score(given)
+        return Rubric(criteria, written.strategy).score(given)
     except ValueError as error:
         raise ConfigInvalid(f"{scores}: {error}") from None
 
