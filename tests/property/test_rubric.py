@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudge.rollup.rubric import STRATEGIES, Dimension, roll_up
 
+calmly = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no failure."""
 numbers = st.floats(allow_nan=False, allow_infinity=False)
 positive = st.floats(min_value=0.0, exclude_min=True, allow_infinity=False)
 
@@ -31,6 +33,7 @@ def changed(dimension: Dimension, score: float, max_score: float | None = None) 
     )
 
 
+@calmly
 @given(rubrics(), st.sampled_from(STRATEGIES))
 def test_bounds(dimensions: list[Dimension], strategy: str) -> None:
     reward = roll_up(dimensions, strategy).reward
@@ -38,6 +41,7 @@ def test_bounds(dimensions: list[Dimension], strategy: str) -> None:
     assert reward == round(reward, 4)
 
 
+@calmly
 @given(rubrics(), st.sampled_from(STRATEGIES), st.randoms(use_true_random=False))
 def test_order_is_nothing(dimensions: list[Dimension], strategy: str, rng: random.Random) -> None:
     shuffled = list(dimensions)
@@ -45,6 +49,7 @@ def test_order_is_nothing(dimensions: list[Dimension], strategy: str, rng: rando
     assert roll_up(shuffled, strategy).exact == roll_up(dimensions, strategy).exact
 
 
+@calmly
 @given(rubrics(), st.sampled_from(STRATEGIES), st.integers(0, 5), st.floats(0.0, 1e6))
 def test_a_better_score_never_costs(
     dimensions: list[Dimension], strategy: str, which: int, more: float
@@ -55,6 +60,7 @@ def test_a_better_score_never_costs(
     assert roll_up(better, strategy).reward >= roll_up(dimensions, strategy).reward
 
 
+@calmly
 @given(
     st.lists(st.tuples(st.floats(0.0, 2.0), st.floats(1e-3, 1e3)), min_size=1, max_size=6),
     st.sampled_from(STRATEGIES),
@@ -72,6 +78,7 @@ def test_the_scale_of_weights_is_nothing(
     assert abs(plain.exact - scaled.exact) < 1e-9
 
 
+@calmly
 @given(rubrics(), st.integers(-8, 8))
 def test_a_power_of_two_changes_no_digit(dimensions: list[Dimension], power: int) -> None:
     """Where nothing is lost on the way, the scale of scores and full marks changes nothing at all."""
@@ -83,6 +90,7 @@ def test_a_power_of_two_changes_no_digit(dimensions: list[Dimension], power: int
     assert abs(roll_up(scaled).exact - roll_up(modest).exact) < 1e-12
 
 
+@calmly
 @given(rubrics())
 def test_min_is_never_above_the_mean(dimensions: list[Dimension]) -> None:
     assert roll_up(dimensions, "min").exact <= roll_up(dimensions).exact + 1e-12

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudge.records.annotation import Annotation, Judgment
@@ -15,6 +15,9 @@ from adjudge.stats.agreement import agreement, cohens_kappa, fleiss_kappa, perce
 from adjudge.stats.reviews import agreement_across, confidence_of
 
 pytestmark = pytest.mark.anyone
+
+calmly = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+"""A busy machine is no failure."""
 
 
 def test_cohen() -> None:
@@ -46,6 +49,7 @@ ratings = st.integers(2, 5).flatmap(
 )
 
 
+@calmly
 @given(ratings, st.randoms(use_true_random=False))
 def test_agreement_is_bounded_and_blind_to_order(items: list[list[str]], rng: random.Random) -> None:
     measured = agreement(items)
@@ -60,6 +64,7 @@ def test_agreement_is_bounded_and_blind_to_order(items: list[list[str]], rng: ra
     assert (percent_agreement(items) == 1.0) == all(len(set(item)) == 1 for item in items)
 
 
+@calmly
 @given(st.lists(st.tuples(st.sampled_from("pfd"), st.sampled_from("pfd")), min_size=2, max_size=20))
 def test_cohen_is_symmetric(pairs: list[tuple[str, str]]) -> None:
     first, second = [one for one, _ in pairs], [other for _, other in pairs]
