@@ -19,6 +19,7 @@ from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
 from adjudge.records.testreport import CollectedTests, TestReport, TrustedTestRun
+from adjudge.records.trace import TraceSummary
 from adjudge.records.verifier import RewardReading, VerifierNotes
 
 __all__ = [
@@ -53,10 +54,12 @@ __all__ = [
     "SecretFindings",
     "SecretScan",
     "SourceScan",
+    "SummarisedTrace",
     "TestCollection",
     "TestCommand",
     "TestProof",
     "TestRun",
+    "TraceRead",
     "VerifierOutcome",
     "VerifierRun",
 ]
@@ -501,6 +504,24 @@ class OutputFile(EvidenceRequest):
         return CheckedOutput
 
 
+class SummarisedTrace(Record):
+    """The trace of the attempt, in figures."""
+
+    summary: TraceSummary | None
+    """None: the attempt came without a trace."""
+
+
+class TraceRead(EvidenceRequest):
+    """Asks what the trace of the attempt adds up to."""
+
+    kind: ClassVar[str] = "trace_read"
+
+    @property
+    def answer_type(self) -> type[SummarisedTrace]:
+        """The trace in figures."""
+        return SummarisedTrace
+
+
 class VerifierOutcome(Record):
     """How a verifier went, and what it left."""
 
@@ -560,6 +581,7 @@ AnyRequest = (
     | FileComparison
     | PatternSearch
     | OutputFile
+    | TraceRead
     | VerifierRun
 )
 """Every request there is."""
