@@ -11,7 +11,7 @@ from adjudge.errors import Problem, ScenarioInvalid, UsageError
 from adjudge.records.task import Scenario
 from adjudge.tasks.load import SCENARIO_FILE, load_scenario
 
-__all__ = ["Validation", "validate"]
+__all__ = ["Validation", "scenario_files", "validate"]
 
 _NOT_ENTERED = frozenset({"node_modules", "target", "build", "dist", "__pycache__", "venv"})
 
@@ -28,11 +28,12 @@ class Validation:
 
 def validate(paths: Sequence[Path]) -> list[Validation]:
     """Validate files, and every `adjudge.yaml` in or below folders."""
-    files = dict.fromkeys(file for path in paths for file in _files(path))
+    files = dict.fromkeys(file for path in paths for file in scenario_files(path))
     return [_validate(file) for file in files]
 
 
-def _files(path: Path) -> Iterator[Path]:
+def scenario_files(path: Path) -> Iterator[Path]:
+    """The file itself, or every `adjudge.yaml` in or below a folder; the folder where there is none."""
     if not os.path.isdir(path):
         yield path
         return

@@ -72,10 +72,17 @@ class _Refused(Exception):
     """Reading cannot go on; the problem is already noted."""
 
 
-def parse_document(data: bytes, *, file: str) -> Document:
-    """Read a YAML document, noting every problem that leaves the rest readable."""
+def parse_document(data: bytes, *, file: str, noun: str = "scenario", needs: str = "scorers") -> Document:
+    """Read a YAML document, noting every problem that leaves the rest readable.
+
+    Args:
+        data: The file's bytes.
+        file: What to call it in messages.
+        noun: What it holds.
+        needs: The key that no such file goes without.
+    """
     document = Document(None)
-    reader = _Reader(file, document.problems)
+    reader = _Reader(file, document.problems, noun, needs)
     try:
         text = reader.decode(data)
         document.root = reader.read(text)
@@ -94,7 +101,9 @@ def parse_document(data: bytes, *, file: str) -> Document:
 
 
 class _Reader:
-    def __init__(self, file: str, problems: list[Problem]) -> None:
+    def __init__(self, file: str, problems: list[Problem], noun: str, needs: str) -> None:
+        self._noun = noun
+        self._needs = needs
         self._file = file
         self._problems = problems
         self._nodes = 0
@@ -133,13 +142,18 @@ class _Reader:
                 if documents > 1:
                     line, column = _at(event)
                     raise self.refuse(
-                        line, column, "a second document starts here; a file holds one scenario"
+                        line, column, f"a second document starts here; a file holds one {self._noun}"
                     )
             elif isinstance(event, yaml.NodeEvent):
                 root = self._node(event, events, None, "", 0)
         if root is None or root.value is None:
-            raise self.refuse(1, 1, "the file is empty; a recipe needs at least 'scorers'")
+            raise self.refuse(1, 1, self._empty)
         return root
+
+    @property
+    def _empty(self) -> str:
+        what = "a recipe" if self._noun == "scenario" else f"an {self._noun}"
+        return f"the file is empty; {what} needs at least {self._needs!r}"
 
     def _node(
         self, event: Any, events: Iterator[Any], place: tuple[int, int] | None, where: str, depth: int
