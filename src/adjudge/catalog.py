@@ -42,6 +42,12 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
     },
+    "agents": {
+        "command": "adjudge.agents.command:Command",
+        "replay": "adjudge.agents.replay:Replay",
+        "oracle": "adjudge.agents.oracle:Oracle",
+        "noop": "adjudge.agents.noop:Noop",
+    },
     "testreports": {
         "junit": "adjudge.formats.testreports.junit:JUnit",
         "go-json": "adjudge.formats.testreports.go_json:GoJson",
@@ -110,6 +116,7 @@ def load(kind: str, name: str) -> Any:
 
 
 _SINGULAR = {
+    "agents": "agent",
     "sandboxes": "sandbox",
     "scorers": "scorer",
     "testreports": "test report format",

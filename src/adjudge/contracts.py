@@ -304,7 +304,9 @@ class AgentNeeds(NamedTuple):
     """What an agent needs to start, known before anything is spent."""
 
     workspace: bool = True
-    """Whether it works in a sandbox on a workspace. False: it answers only (`http`)."""
+    """Whether it needs a workspace, in a sandbox."""
+    answers_only: bool = False
+    """Whether it cannot change a workspace, so that it is refused where there is one (`http`)."""
     network: bool = False
     credentials: tuple[str, ...] = ()
     """Names of environment variables; the only ones of ours that reach it. A missing one is an
@@ -313,6 +315,8 @@ class AgentNeeds(NamedTuple):
     """Programs that have to be found inside the sandbox."""
     expose: tuple[Path, ...] = ()
     """Host paths of its installation, shown read-only at the same place."""
+    solution: bool = False
+    """Whether it is shown the reference solution, at /solution: for `oracle` only."""
     continues: bool = False
     """Whether it can take a further turn; sessions refuse agents that cannot."""
 
@@ -329,7 +333,9 @@ class AgentPlace(NamedTuple):
     """The workspace inside the sandbox."""
     task: Task
     task_files: Path | None
-    """The frozen files of the task on the host: for `oracle` and `replay` only, never shown to an agent."""
+    """The frozen files of the task on the host: for `oracle` only, never shown to an agent."""
+    at_start: Callable[[str], tuple[int, bytes] | None]
+    """What lies at a path of the workspace as it starts: git's mode and the content; None for nothing."""
     blobs: BlobStore
     credentials: Mapping[str, str]
     observe: Callable[[Any], None]

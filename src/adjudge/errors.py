@@ -16,6 +16,7 @@
     │ │ └ SandboxUnavailable    this machine cannot run that backend at all
     │ ├ CaptureError          the change set could not be computed
     │ ├ SubjectChanged        the workspace changed while it was being graded
+    │ ├ RunFault              an agent could not be run: never its failure, never a zero
     │ └ StoreError            our own records or blobs could not be read or written
     └ PluginError           an extension raised: that verdict is ERROR
 
@@ -40,6 +41,7 @@ __all__ = [
     "PluginNotFound",
     "Problem",
     "ReportUnreadable",
+    "RunFault",
     "SandboxError",
     "SandboxUnavailable",
     "ScenarioInvalid",
@@ -148,6 +150,10 @@ class CaptureError(InfraError):
 
 class SubjectChanged(InfraError):
     """The workspace changed while it was being graded, so no verdict on it would hold."""
+
+
+class RunFault(InfraError):
+    """An agent could not be run: no sandbox, no credential, no network, no disk. Tried again on resume."""
 
 
 class StoreError(InfraError):

@@ -135,6 +135,8 @@ class Scenario(Record):
     workspace: WorkspaceSource | None = None
     """None: a recipe for workspaces that exist already or, when an agent is run on it, a run without one."""
     setup: Setup | None = None
+    solution: RelativePath | None = None
+    """A known good attempt, for the `oracle` agent; kept with the task's files, never shown to an agent."""
     turns: tuple[Turn, ...] = ()
     """What the user says after the instruction, each once, in a session."""
     recipe: Recipe

@@ -74,6 +74,8 @@ def task_digest(scenario: Scenario, source_digest: str | None, files: tuple[Tree
     if scenario.turns:
         # Only then, so that tasks of one turn keep the digests they always had.
         covered["turns"] = [turn.model_dump(mode="json") for turn in scenario.turns]
+    if scenario.solution is not None:
+        covered["solution"] = scenario.solution
     return digest_json(covered)
 
 

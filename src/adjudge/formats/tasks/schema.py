@@ -56,6 +56,12 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
                 "description": _model(Setup, defs, "setup")["description"],
                 "anyOf": [{"type": "string", "pattern": r"\S"}, _model(Setup, defs, "setup")],
             },
+            "solution": {
+                "description": "A known good attempt, for the oracle agent: a patch, a folder of files, or a "
+                "script that is run in the workspace.",
+                "type": "string",
+                "pattern": r"\S",
+            },
             "scorers": {
                 "description": "The checks. A type says whether it is required; no threshold unless written.",
                 **lines,
@@ -78,6 +84,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
             "expect": ["graders"],
             "pass_threshold": ["scorers"],
             "setup": ["workspace"],
+            "solution": ["workspace"],
             "turns": ["instruction"],
         },
         "$defs": defs,

@@ -15,7 +15,7 @@ from adjudge.formats.tasks.checking import Findings, check, entries
 from adjudge.formats.tasks.document import Node
 from adjudge.formats.tasks.messages import describe, did_you_mean
 from adjudge.records.base import Record
-from adjudge.records.paths import RelativePath
+from adjudge.records.paths import RelativePath, check_relative
 from adjudge.records.score import Rollup
 from adjudge.records.task import (
     ExpectedOutcome,
@@ -36,6 +36,7 @@ __all__ = [
     "parse_instruction",
     "parse_sandbox",
     "parse_setup",
+    "parse_solution",
     "parse_workspace",
 ]
 
@@ -206,6 +207,25 @@ def parse_setup(node: Node, findings: Findings) -> Setup | None:
         findings.problem(node, "setup", f"a command or a mapping expected, found {describe(node.plain())}")
         return None
     return check(Setup, node, "setup", findings, needed_by="setup")
+
+
+def parse_solution(node: Node, findings: Findings, folder: ScenarioFolder) -> str | None:
+    """The path of a known good attempt: a patch, a folder of files, or a script."""
+    if not isinstance(node.value, str):
+        found = describe(node.plain())
+        findings.problem(node, "solution", f"the path of a patch, folder or script expected; found {found}")
+        return None
+    try:
+        path = check_relative(node.value)
+        folder(path)
+        above = path.rpartition("/")[0]
+        if above and not path.endswith((".patch", ".diff")):
+            # A script may use what lies beside it.
+            folder(above)
+    except ValueError as error:
+        findings.problem(node, "solution", str(error))
+        return None
+    return path
 
 
 def _absolute(path: str) -> str:
