@@ -74,4 +74,3 @@ async def _run(sandbox: Sandbox, script: str, arguments: list[str], stdin: bytes
     argv = ("/bin/sh", "-c", script, "sh", *arguments)
     result = await sandbox.exec(ExecRequest(argv=argv, stdin=stdin))
     refuse_fault(result, "the files of a known attempt cannot be written")
-

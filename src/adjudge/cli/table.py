@@ -21,6 +21,7 @@ COMMANDS: dict[str, Entry] = {
     "init": Entry("adjudge.cli.init:init", "Write a scenario to start from."),
     "validate": Entry("adjudge.cli.validate:validate", "Check scenarios and say everything that is wrong."),
     "seed": Entry("adjudge.cli.seed:seed", "Make a workspace from a scenario and record its baseline."),
+    "run": Entry("adjudge.cli.run:run", "Run agents on tasks and grade each run the moment it stops."),
     "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),

@@ -47,4 +47,3 @@ def exceeded(usage: TokenUsage, limits: RunLimits, *, wall_s: float | None = Non
     if limits.tool_calls is not None and (usage.tool_calls or 0) > limits.tool_calls:
         return f"called tools {usage.tool_calls} times, limit {limits.tool_calls}"
     return None
-

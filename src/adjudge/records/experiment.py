@@ -9,7 +9,7 @@ from adjudge.records.base import Record
 from adjudge.records.run import AgentRef
 from adjudge.records.task import RunLimits
 
-__all__ = ["AGENT_NAME", "ExperimentPlan", "MatrixBlock", "PlannedAgent"]
+__all__ = ["AGENT_NAME", "ExperimentPlan", "MatrixBlock", "PlannedAgent", "RunOptions"]
 
 AGENT_NAME = re.compile(r"[^\s:][^:\x00-\x1f\x7f]{0,99}\Z")
 """What an agent may be called. A colon would read as the start of a model."""
@@ -34,6 +34,17 @@ class MatrixBlock(Record):
     trials: int = Field(default=1, ge=1, le=10_000)
 
 
+class RunOptions(Record):
+    """How a matrix is run. Limits and sandbox are part of an experiment's identity, the rest is not."""
+
+    jobs: int | None = Field(default=None, ge=1)
+    limits: RunLimits = RunLimits()
+    """For every run; a scenario's own hold where they are tighter."""
+    max_cost_usd: float | None = Field(default=None, ge=0)
+    fail_under: float | None = Field(default=None, ge=0, le=1)
+    sandbox: str | None = None
+
+
 class ExperimentPlan(Record):
     """What is to be run."""
 
@@ -45,10 +56,5 @@ class ExperimentPlan(Record):
     """Only runs whose task, agent, model, trial or tag is like this; shell patterns."""
     limit: int | None = Field(default=None, ge=1)
     """Only the first tasks."""
-    jobs: int | None = Field(default=None, ge=1)
-    limits: RunLimits = RunLimits()
-    """For every run; a scenario's own hold where they are tighter."""
-    max_cost_usd: float | None = Field(default=None, ge=0)
-    fail_under: float | None = Field(default=None, ge=0, le=1)
-    sandbox: str | None = None
+    options: RunOptions = RunOptions()
     judge: JsonValue = None

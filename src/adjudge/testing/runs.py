@@ -66,7 +66,10 @@ def graded_run(run: Run, verdict: Verdict | str = Verdict.PASS, **fields: Any) -
             judge=GateResult(verdict=Verdict.NA, reason="no judge was asked"),
             run=GateResult(verdict=Verdict.PASS, reason="completed"),
         ),
-        "scorers": (scorer_result(verdict, name="unit tests"), scorer_result(name="scope", type="allowed_paths")),
+        "scorers": (
+            scorer_result(verdict, name="unit tests"),
+            scorer_result(name="scope", type="allowed_paths"),
+        ),
     }
     return GradedSubject(evaluation(**{**given, **fields}), make_task(run.task.name), None, evidence)
 

@@ -276,7 +276,13 @@ def _lists_what_is_asked_for(store: CompleteStore) -> None:
     page = list(store.summaries(limit=4))
     assert numbers(before=page[-1].seq) == [1, 0]
     row = page[2]
-    assert (row.objective, row.score, row.cost_usd, row.total_tokens, row.wall_s) == ("PASS", 1.0, 0.25, 120, 30)
+    assert (row.objective, row.score, row.cost_usd, row.total_tokens, row.wall_s) == (
+        "PASS",
+        1.0,
+        0.25,
+        120,
+        30,
+    )
     assert row.started_at == runs[3].started_at
     assert page[1].objective is None
     tallied = {(row.name, row.verdict): 0 for row in store.scorer_tallies()}

@@ -18,7 +18,15 @@ from typing import Any
 
 from adjudge.capture.changes import capture_changes
 from adjudge.capture.fingerprint import StatIndex, record_stat_index
-from adjudge.contracts import AgentNeeds, AgentPlace, AgentSession, BlobStore, Sandbox, SandboxBackend, Subject
+from adjudge.contracts import (
+    AgentNeeds,
+    AgentPlace,
+    AgentSession,
+    BlobStore,
+    Sandbox,
+    SandboxBackend,
+    Subject,
+)
 from adjudge.engine.collectors import sandbox_spec
 from adjudge.errors import AdjudgeError, CaptureError, InfraError, RunFault, SubjectError
 from adjudge.records.run import AgentOutcome, AgentRef, AgentStatus, Attempt, TokenUsage
@@ -360,4 +368,3 @@ def _capture(
         contents=contents,
         scenario_files=start.files,
     )
-

@@ -1,4 +1,4 @@
-"""The user's side of a session: the instruction, then the scenario's turns, and the record of what was said."""
+"""The user's side of a session: the instruction, then the scenario's turns; and what was said."""
 
 from __future__ import annotations
 

@@ -91,7 +91,8 @@ def plan_matrix(plan: ExperimentPlan, state_dir: Path) -> Matrix:
     wanted = [cell for cell in asked if _fits(plan.where, *cell)]
     if not wanted:
         raise UsageError(
-            f"none of the {len(asked)} runs is left by --where", hint="see what there is: adjudge run --dry-run"
+            f"none of the {len(asked)} runs is left by --where",
+            hint="see what there is: adjudge run --dry-run",
         )
     _refuse_misfits(wanted)
     matrix = Matrix(warnings=list(finder.warnings))

@@ -11,7 +11,7 @@ from adjudge.records.evaluation import Evaluation, GateResult
 from adjudge.records.run import Run
 from adjudge.records.score import Verdict
 
-__all__ = ["EventKind", "Observe", "RunEvent", "Tally", "counting_gate"]
+__all__ = ["EventKind", "Observe", "RunEvent", "Tally", "agent_label", "counting_gate"]
 
 
 class EventKind(StrEnum):
@@ -46,6 +46,8 @@ class RunEvent:
     message: str = ""
     evaluation: Evaluation | None = None
     kept: bool = False
+    total: int = 0
+    """Of the whole matrix, said when it begins."""
 
 
 Observe = Callable[[RunEvent], None]
@@ -57,6 +59,11 @@ def counting_gate(run: Run, evaluation: Evaluation) -> GateResult:
     attempt = run.attempt
     without_workspace = attempt is not None and attempt.baseline_digest is None and attempt.change_set is None
     return evaluation.gates.judge if without_workspace else evaluation.gates.objective
+
+
+def agent_label(run: Run) -> str:
+    """The agent and its model, as `--agent` takes them."""
+    return run.agent.name if run.model is None else f"{run.agent.name}:{run.model}"
 
 
 @dataclass(slots=True)
@@ -74,6 +81,8 @@ class Tally:
     run: Counter[Verdict] = field(default_factory=Counter)
     counting: Counter[Verdict] = field(default_factory=Counter)
     """By the gate that decides about each."""
+    by_agent: dict[str, Counter[str]] = field(default_factory=dict)
+    """The verdicts by the gate that decides, and `fault`, for each agent and model."""
     cost_usd: float = 0.0
     """Of runs whose cost is known."""
     unknown_cost: int = 0
@@ -86,11 +95,17 @@ class Tally:
         self.objective[evaluation.gates.objective.verdict] += 1
         self.judge[evaluation.gates.judge.verdict] += 1
         self.run[evaluation.gates.run.verdict] += 1
-        self.counting[counting_gate(run, evaluation).verdict] += 1
-        self.add_cost(run)
+        verdict = counting_gate(run, evaluation).verdict
+        self.counting[verdict] += 1
+        self.by_agent.setdefault(agent_label(run), Counter())[verdict] += 1
+        self._add_cost(run)
 
-    def add_cost(self, run: Run) -> None:
-        """Count what a run cost, if that is known."""
+    def add_fault(self, run: Run) -> None:
+        """Count a run that we could not make."""
+        self.faults += 1
+        self.by_agent.setdefault(agent_label(run), Counter())["fault"] += 1
+
+    def _add_cost(self, run: Run) -> None:
         outcome = run.attempt.outcome if run.attempt is not None else None
         if outcome is None or outcome.usage.cost_usd is None:
             self.unknown_cost += 1

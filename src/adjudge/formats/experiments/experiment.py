@@ -29,7 +29,7 @@ from adjudge.formats.tasks.document import Node, parse_document
 from adjudge.formats.tasks.messages import describe, did_you_mean, unknown_key
 from adjudge.formats.tasks.sections import Label
 from adjudge.records.base import Record
-from adjudge.records.experiment import AGENT_NAME, ExperimentPlan, MatrixBlock, PlannedAgent
+from adjudge.records.experiment import AGENT_NAME, ExperimentPlan, MatrixBlock, PlannedAgent, RunOptions
 from adjudge.records.run import AgentRef
 from adjudge.records.task import RunLimits
 
@@ -214,11 +214,13 @@ def _plan(root: Node, findings: Findings, default_name: str, folder: Path) -> Ex
         blocks=blocks,
         where=where,
         limit=header.limit,
-        jobs=header.jobs,
-        limits=limits,
-        max_cost_usd=header.max_cost_usd,
-        fail_under=header.fail_under,
-        sandbox=header.sandbox,
+        options=RunOptions(
+            jobs=header.jobs,
+            limits=limits,
+            max_cost_usd=header.max_cost_usd,
+            fail_under=header.fail_under,
+            sandbox=header.sandbox,
+        ),
         judge=judge,
     )
 

@@ -28,8 +28,8 @@ __all__ = ["JUDGE_PARTS", "KEYS", "ParsedScenario", "parse_scenario"]
 Section = TypeVar("Section")
 
 KEYS = (
-    "name", "instruction", "turns", "workspace", "setup", "solution", "scorers", "graders", "expect", "rollup",
-    "pass_threshold", "expected_outcome", "limits", "sandbox",
+    "name", "tags", "instruction", "turns", "workspace", "setup", "solution", "scorers", "graders",
+    "expect", "rollup", "pass_threshold", "expected_outcome", "limits", "sandbox",
 )  # fmt: skip
 """Every key at the top of a scenario."""
 
@@ -112,7 +112,9 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
     if "setup" in top and "workspace" not in top:
         findings.problem(top["setup"], "setup", "needs a workspace to run in; add one or remove setup")
     if "solution" in top and "workspace" not in top:
-        findings.problem(top["solution"], "solution", "needs a workspace to solve; add one or remove solution")
+        findings.problem(
+            top["solution"], "solution", "needs a workspace to solve; add one or remove solution"
+        )
     if "turns" in top and "instruction" not in top:
         findings.problem(top["turns"], "turns", "follow the instruction, and there is none; add one")
     if "workspace" in top and "instruction" not in top:
@@ -126,6 +128,7 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
         setup=setup,
         solution=solution,
         turns=turns,
+        tags=dict(header.tags),
         recipe=recipe,
         expected_outcome=header.expected_outcome,
         limits=limits,
