@@ -34,8 +34,10 @@ Variable = Annotated[str, AfterValidator(_variable)]
 
 
 class CommandConfig(AgentConfig):
-    """How the program is started. An argument may hold `{instruction}`, `{instruction_file}`, `{workspace}`,
-    `{model}` and, for further turns, `{session}`; with neither of the first two, the instruction is its stdin.
+    """How the program is started.
+
+    An argument may hold `{instruction}`, `{instruction_file}`, `{workspace}`, `{model}` and, for further
+    turns, `{session}`. With neither of the first two, the instruction is its stdin.
     """
 
     argv: tuple[str, ...] = Field(min_length=1)

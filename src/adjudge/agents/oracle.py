@@ -53,13 +53,14 @@ class _Solving(Session):
         super().__init__(place)
         self._path = path
         self._on_host = on_host
+        self._is_folder = os.path.isdir(on_host)
 
     async def turn(self, message: str) -> str:
         """Apply the solution, whatever was asked."""
         sandbox = sandbox_of(self.place, Oracle.name)
         self.ended = True
         done = self.outcome.model_copy(update={"turns": 1})
-        if os.path.isdir(self._on_host):
+        if self._is_folder:
             await apply_files(sandbox, _files_below(self._on_host))
         elif self._path.endswith(_PATCHES):
             try:

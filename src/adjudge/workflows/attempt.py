@@ -271,15 +271,19 @@ class _Driver:
         over = asyncio.ensure_future(self._over.wait())
         try:
             left = None if wall_s is None else max(0.0, wall_s - (time.monotonic() - began))
-            await asyncio.wait({working, over}, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            waited: set[asyncio.Future[Any]] = {working, over}
+            await asyncio.wait(waited, timeout=left, return_when=asyncio.FIRST_COMPLETED)
             if not working.done():
                 if self._stopped is None:
                     self._stopped = (AgentStatus.TIMED_OUT, f"ran longer than {wall_s:g} s")
                 await self._wind_up(working)
         finally:
             over.cancel()
-        if self._stopped is None:
-            working.result()
+        if working.done() and not working.cancelled():
+            error = working.exception()
+            # What a session that was stopped says about it is no news.
+            if error is not None and self._stopped is None:
+                raise error
 
     async def _wind_up(self, working: asyncio.Future[None]) -> None:
         """End its processes until the session has noticed."""

@@ -1,4 +1,4 @@
-"""One attempt on a real sandbox: whatever an agent does is captured, whatever we fail at is said to be ours."""
+"""One attempt on a real sandbox: what an agent does is captured, what we fail at is said to be ours."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
+from tests.e2e.agents.attempting import Arena, changed
 
 from adjudge.capture.changes import capture_changes
 from adjudge.errors import ConfigInvalid, PluginNotFound, RunFault, UsageError
@@ -15,7 +16,6 @@ from adjudge.records.task import RunLimits
 from adjudge.workflows.agents import agent_ref
 from adjudge.workflows.attempt import Attempted
 from adjudge.workflows.storedchanges import restore_baseline, restore_workspace
-from tests.e2e.agents.attempting import Arena, changed
 
 pytestmark = pytest.mark.bwrap
 
@@ -40,7 +40,9 @@ def test_nothing_done_is_nothing_changed(arena: Arena) -> None:
 
 
 def test_a_program_works_on_the_workspace(arena: Arena) -> None:
-    script = "cat; pwd; git status --short; echo x >> a.txt; rm b.txt; mkdir new; echo y > new/z; mv dir moved"
+    script = (
+        "cat; pwd; git status --short; echo x >> a.txt; rm b.txt; mkdir new; echo y > new/z; mv dir moved"
+    )
     made = arena.attempt("command", shell(script))
     outcome = made.attempt.outcome
     assert outcome is not None
@@ -96,7 +98,8 @@ def test_an_agent_that_does_not_stop_is_stopped(tmp_path: Path) -> None:
 
 def test_what_is_stored_makes_the_workspace_again(arena: Arena, tmp_path: Path) -> None:
     script = (
-        "rm -r dir; echo file > dir; rm b.txt; mkdir -p b.txt/deep; echo x > b.txt/deep/y; ln -s /etc/passwd link;"
+        "rm -r dir; echo file > dir; rm b.txt; mkdir -p b.txt/deep; echo x > b.txt/deep/y;"
+        "ln -s /etc/passwd link;"
         "printf '#!/bin/sh\\n' > run; chmod +x run; mkfifo fifo; touch \"$(printf 'odd\\377\\nname')\""
     )
     made = arena.attempt("command", shell(script))
@@ -198,7 +201,7 @@ class TestReplay:
         assert changed(made) == {}
 
     def test_a_file_that_is_not_there(self, arena: Arena) -> None:
-        with pytest.raises(UsageError, match="nowhere.patch"):
+        with pytest.raises(UsageError, match=r"nowhere\.patch"):
             arena.attempt("replay", {"patch": "nowhere.patch"})
 
 

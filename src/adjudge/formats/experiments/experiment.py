@@ -143,7 +143,9 @@ def parse_experiment(data: bytes, *, file: str, default_name: str, folder: Path)
         default_name: Its name when it does not say one.
         folder: What its paths are relative to.
     """
-    document = parse_document(data, file=file, noun="experiment", needs="matrix")
+    document = parse_document(
+        data, file=file, holding="experiment", needs="an experiment needs at least 'matrix'"
+    )
     findings = Findings(file, problems=document.problems)
     plan = None
     if document.root is not None:

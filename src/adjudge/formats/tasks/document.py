@@ -72,17 +72,19 @@ class _Refused(Exception):
     """Reading cannot go on; the problem is already noted."""
 
 
-def parse_document(data: bytes, *, file: str, noun: str = "scenario", needs: str = "scorers") -> Document:
+def parse_document(
+    data: bytes, *, file: str, holding: str = "scenario", needs: str = "a recipe needs at least 'scorers'"
+) -> Document:
     """Read a YAML document, noting every problem that leaves the rest readable.
 
     Args:
         data: The file's bytes.
         file: What to call it in messages.
-        noun: What it holds.
-        needs: The key that no such file goes without.
+        holding: What such a file holds one of, for messages.
+        needs: What to say to somebody whose file is empty.
     """
     document = Document(None)
-    reader = _Reader(file, document.problems, noun, needs)
+    reader = _Reader(file, document.problems, holding, needs)
     try:
         text = reader.decode(data)
         document.root = reader.read(text)
@@ -101,11 +103,11 @@ def parse_document(data: bytes, *, file: str, noun: str = "scenario", needs: str
 
 
 class _Reader:
-    def __init__(self, file: str, problems: list[Problem], noun: str, needs: str) -> None:
-        self._noun = noun
-        self._needs = needs
+    def __init__(self, file: str, problems: list[Problem], holding: str, needs: str) -> None:
         self._file = file
         self._problems = problems
+        self._holding = holding
+        self._needs = needs
         self._nodes = 0
 
     def note(self, line: int, column: int, where: str, message: str) -> None:
@@ -142,18 +144,13 @@ class _Reader:
                 if documents > 1:
                     line, column = _at(event)
                     raise self.refuse(
-                        line, column, f"a second document starts here; a file holds one {self._noun}"
+                        line, column, f"a second document starts here; a file holds one {self._holding}"
                     )
             elif isinstance(event, yaml.NodeEvent):
                 root = self._node(event, events, None, "", 0)
         if root is None or root.value is None:
-            raise self.refuse(1, 1, self._empty)
+            raise self.refuse(1, 1, f"the file is empty; {self._needs}")
         return root
-
-    @property
-    def _empty(self) -> str:
-        what = "a recipe" if self._noun == "scenario" else f"an {self._noun}"
-        return f"the file is empty; {what} needs at least {self._needs!r}"
 
     def _node(
         self, event: Any, events: Iterator[Any], place: tuple[int, int] | None, where: str, depth: int
