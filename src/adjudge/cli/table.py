@@ -23,6 +23,7 @@ COMMANDS: dict[str, Entry] = {
     "seed": Entry("adjudge.cli.seed:seed", "Make a workspace from a scenario and record its baseline."),
     "run": Entry("adjudge.cli.run:run", "Run agents on tasks and grade each run the moment it stops."),
     "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
+    "regrade": Entry("adjudge.cli.regrade:regrade", "Grade stored runs again and say what moved."),
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),
     "schema": Entry("adjudge.cli.schema:schema", "Print the JSON Schema of scenario files."),
