@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
+from adjudge.records.annotation import Annotation
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
 from adjudge.records.evaluation import Evaluation
@@ -302,7 +303,10 @@ class EvaluationStore(Protocol):
         """Keep an evaluation, whole or not at all. Raises `StoreError` when it cannot be."""
 
     def load(self, evaluation_id: str) -> Evaluation:
-        """An evaluation by its id. Raises `StoreError` when there is none."""
+        """An evaluation by its id, annotations included. Raises `UsageError` when there is none."""
+
+    def annotate(self, evaluation_id: str, annotation: Annotation) -> None:
+        """Add a person's verdict beside an evaluation, which it never changes."""
 
 
 class AgentConfig(Record):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import importlib
 import os
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
@@ -40,6 +41,7 @@ class Database:
         self._engine = make()
         self._process = os.getpid()
         self._inherited: list[Engine] = []
+        weakref.finalize(self, _dispose, self._engine, self._process)
 
     def __str__(self) -> str:
         return self._name
@@ -53,6 +55,7 @@ class Database:
         if self._process != os.getpid():
             self._inherited.append(self._engine)
             self._engine, self._process = self._make(), os.getpid()
+            weakref.finalize(self, _dispose, self._engine, self._process)
         return self._engine
 
     @property
@@ -130,6 +133,11 @@ class Database:
                         hint="update adjudge",
                     )
                 migrations.upgrade(connection)
+
+
+def _dispose(engine: Engine, process: int) -> None:
+    if process == os.getpid():
+        engine.dispose()
 
 
 def _revision(connection: Connection) -> str | None:

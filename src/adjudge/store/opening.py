@@ -31,11 +31,12 @@ def open_store(place: StorePlace, *, create: bool = True) -> RunDatabase:
             f"nothing is stored yet: there is no store at {place}",
             hint="`adjudge grade --save` makes one; ADJUDGE_STORE names one elsewhere",
         )
-    if place.url is None or "://" not in place.blobs:
-        _make_folder(place)
+    if place.folder is not None:
+        _make_folder(place.folder, place.remember_in)
     blobs = open_blobs(place.blobs)
     if place.url is not None:
         return RunDatabase(postgres_database(place.url, str(place)), blobs)
+    assert place.folder is not None
     return RunDatabase(sqlite_database(place.folder / "store.db"), blobs)
 
 
@@ -44,14 +45,13 @@ def open_blobs(place: str) -> BlobDirectory:
     return BlobDirectory(Path(place), durable=True)
 
 
-def _make_folder(place: StorePlace) -> None:
+def _make_folder(folder: Path, remember_in: Path | None) -> None:
     """Make the store's folder, closed to others and left alone by git, and remember it as ours."""
-    folder = place.folder
     if folder.is_dir():
         return
+    if remember_in is not None:
+        adopt(folder, remember_in)
     with boundary(StoreError, f"{folder} cannot be made"):
         folder.parent.mkdir(parents=True, exist_ok=True)
         folder.mkdir(mode=0o700, exist_ok=True)
         (folder / ".gitignore").write_text("*\n", encoding="utf-8")
-    if place.remember_in is not None:
-        adopt(folder, place.remember_in)

@@ -25,8 +25,9 @@ _DATABASES = ("postgresql", "postgres")
 class StorePlace:
     """Where records and blobs are."""
 
-    folder: Path
-    """The store's folder; with a database elsewhere it holds the blobs only."""
+    folder: Path | None
+    """The store's folder. With a database elsewhere it holds the blobs only; None when they are elsewhere,
+    too."""
     url: str | None
     """The database, when it is not a file in `folder`."""
     blobs: str
@@ -40,7 +41,7 @@ class StorePlace:
     @property
     def exists(self) -> bool:
         """Whether there is a store already. Of a database nobody knows before asking it."""
-        return self.url is not None or (self.folder / "store.db").is_file()
+        return self.folder is None or self.url is not None or (self.folder / "store.db").is_file()
 
 
 def find_place(settings: Settings) -> StorePlace:
@@ -50,7 +51,9 @@ def find_place(settings: Settings) -> StorePlace:
         ConfigInvalid: ADJUDGE_STORE or ADJUDGE_BLOBS cannot be used.
         UsageError: The current folder has a `.adjudge` that nobody here made.
     """
-    given = settings.store
+    given, blobs = settings.store, settings.blobs
+    if blobs is not None and "://" not in blobs:
+        blobs = os.path.abspath(blobs)
     if given is not None and "://" in given:
         scheme = given.partition("://")[0].partition("+")[0]
         if scheme not in _DATABASES:
@@ -58,20 +61,15 @@ def find_place(settings: Settings) -> StorePlace:
                 f"ADJUDGE_STORE: {scheme}:// is not a database adjudge keeps runs in",
                 hint="postgresql://user@host/name, or a folder",
             )
+        if blobs is not None:
+            return StorePlace(None, given, blobs)
         folder = _project(settings) / FOLDER
-        return StorePlace(folder, given, _blobs(settings, folder), settings.stores_dir)
+        return StorePlace(folder, given, str(folder / "blobs"), settings.stores_dir)
     if given is not None:
         folder = Path(os.path.abspath(given))
-        return StorePlace(folder, None, _blobs(settings, folder))
+        return StorePlace(folder, None, blobs or str(folder / "blobs"))
     folder = _project(settings) / FOLDER
-    return StorePlace(folder, None, _blobs(settings, folder), settings.stores_dir)
-
-
-def _blobs(settings: Settings, folder: Path) -> str:
-    given = settings.blobs
-    if given is None:
-        return str(folder / "blobs")
-    return given if "://" in given else os.path.abspath(given)
+    return StorePlace(folder, None, blobs or str(folder / "blobs"), settings.stores_dir)
 
 
 def _project(settings: Settings) -> Path:
@@ -98,7 +96,10 @@ def _is_ours(folder: Path, stores_dir: Path) -> bool:
 
 
 def adopt(folder: Path, stores_dir: Path) -> None:
-    """Remember a store's folder as this user's."""
+    """Remember a store's folder as this user's.
+
+    Before it is made: whoever sees the folder of somebody who makes it at the same time sees this, too.
+    """
     folder = Path(os.path.realpath(folder))
     note = _note_of(folder, stores_dir)
     with boundary(StoreError, f"{folder} cannot be remembered in {stores_dir}"):
@@ -120,9 +121,9 @@ def refuse_inside(place: StorePlace, workspace: Path) -> None:
         UsageError: It lies there.
     """
     inside = Path(os.path.realpath(workspace))
-    kept = [place.folder] if "://" in place.blobs else [place.folder, Path(place.blobs)]
-    for folder in kept:
-        if Path(os.path.realpath(folder)).is_relative_to(inside):
+    blobs = None if "://" in place.blobs else Path(place.blobs)
+    for folder in (place.folder, blobs):
+        if folder is not None and Path(os.path.realpath(folder)).is_relative_to(inside):
             raise UsageError(
                 f"the store would lie inside the workspace that is graded: {folder}",
                 hint="run adjudge from your project's folder, or set ADJUDGE_STORE to a folder elsewhere",

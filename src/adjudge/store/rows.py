@@ -1,7 +1,12 @@
-"""Records as rows of the tables, and back. No query here."""
+"""Records as rows of the tables, and back. No query here.
+
+Documents are JSON text on both sides: records are written and read as such, never through dictionaries, in
+which a path with odd bytes would not be told from one that only looks quoted.
+"""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -9,7 +14,7 @@ from pydantic import BaseModel
 
 from adjudge.contracts import GradedSubject
 from adjudge.records.annotation import Annotation
-from adjudge.records.base import BlobRef, digest_json
+from adjudge.records.base import BlobRef, digest_bytes
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import ReportedTests
 from adjudge.records.run import Run
@@ -29,13 +34,15 @@ __all__ = [
 
 Row = dict[str, Any]
 
+# Rows of parts come without the number of their evaluation, which is not known before it is kept.
+
 _APART = {"scorers", "judge", "annotations"}
 """Parts of an evaluation that have rows of their own."""
 
 
 def run_row(run: Run) -> Row:
     """A run's own row, without its number and without the pointer to its current evaluation."""
-    document = run.model_dump(mode="json")
+    document = run.model_dump_json()
     outcome = run.attempt.outcome if run.attempt is not None else None
     usage = outcome.usage if outcome is not None else None
     row: Row = {
@@ -55,7 +62,7 @@ def run_row(run: Run) -> Row:
         "ended_at": run.ended_at,
         "wall_s": outcome.wall_s if outcome is not None else None,
         "total_tokens": usage.total_tokens if usage is not None else None,
-        "digest": digest_json(document),
+        "digest": digest_bytes(document.encode()),
         "document": document,
     }
     for name in (
@@ -71,8 +78,7 @@ def run_row(run: Run) -> Row:
 
 
 def evaluation_row(evaluation: Evaluation) -> Row:
-    """An evaluation's own row, without its number, its run's number and its evidence."""
-    document = evaluation.model_dump(mode="json", by_alias=True)
+    """An evaluation's own row, without its number, its run's number, its evidence and its digest."""
     gates = evaluation.gates
     return {
         "id": evaluation.id,
@@ -89,8 +95,7 @@ def evaluation_row(evaluation: Evaluation) -> Row:
         "change_digest": evaluation.provenance.change_digest,
         "started_at": evaluation.started_at,
         "duration_s": evaluation.provenance.duration_s,
-        "digest": _digest(document),
-        "document": {key: value for key, value in document.items() if key not in _APART},
+        "document": evaluation.model_dump_json(by_alias=True, exclude=_APART),
     }
 
 
@@ -103,11 +108,10 @@ def _failure_mode(evaluation: Evaluation) -> str | None:
     return evaluation.error_taxonomy[0].category if evaluation.error_taxonomy else None
 
 
-def scorer_rows(evaluation: Evaluation, evaluation_seq: int) -> list[Row]:
+def scorer_rows(evaluation: Evaluation) -> list[Row]:
     """A row per scorer, in the recipe's order."""
     return [
         {
-            "evaluation_seq": evaluation_seq,
             "position": position,
             "name": result.name,
             "type": result.type,
@@ -120,25 +124,24 @@ def scorer_rows(evaluation: Evaluation, evaluation_seq: int) -> list[Row]:
             "duration_s": result.duration_s,
             "version": result.version,
             "config_digest": result.config_digest,
-            "document": result.model_dump(mode="json"),
+            "document": result.model_dump_json(),
         }
         for position, result in enumerate(evaluation.scorers)
     ]
 
 
-def judgement_rows(evaluation: Evaluation, evaluation_seq: int) -> list[Row]:
+def judgement_rows(evaluation: Evaluation) -> list[Row]:
     """What the judge said; no row where none was asked."""
     if evaluation.judge is None:
         return []
     said = evaluation.judge if isinstance(evaluation.judge, Mapping) else {}
     return [
         {
-            "evaluation_seq": evaluation_seq,
             "position": 0,
             "model": _text(said.get("model")),
             "verdict": _text(said.get("verdict")) or evaluation.gates.judge.verdict.value,
             "failure_mode": _text(said.get("failure_mode")),
-            "document": evaluation.judge,
+            "document": json.dumps(evaluation.judge),
         }
     ]
 
@@ -147,14 +150,13 @@ def _text(value: object) -> str | None:
     return value if isinstance(value, str) else None
 
 
-def suite_rows(graded: GradedSubject, evaluation_seq: int) -> list[Row]:
+def suite_rows(graded: GradedSubject) -> list[Row]:
     """A row per test of every suite that ran."""
     rows: list[Row] = []
     for request, answer in graded.evidence:
         for test_id, outcome, proof, duration_s in _tests(answer):
             rows.append(
                 {
-                    "evaluation_seq": evaluation_seq,
                     "position": len(rows),
                     "request_digest": request.digest,
                     "test_id": test_id,
@@ -176,41 +178,31 @@ def _tests(answer: object) -> Iterator[tuple[str, str, str | None, float | None]
             yield case.id, case.outcome.value, None, case.duration_s
 
 
-def annotation_row(annotation: Annotation, evaluation_seq: int) -> Row:
-    """A review's row, without its number."""
+def annotation_row(annotation: Annotation) -> Row:
+    """A review's row."""
     return {
-        "evaluation_seq": evaluation_seq,
         "reviewer_id": annotation.reviewer_id,
         "judgment": annotation.judgment.value,
         "annotated_at": annotation.timestamp,
-        "document": annotation.model_dump(mode="json"),
+        "document": annotation.model_dump_json(),
     }
 
 
 def evaluation_of(
-    document: Mapping[str, Any],
-    scorers: Sequence[Mapping[str, Any]],
-    judgements: Sequence[Any],
-    annotations: Sequence[Mapping[str, Any]],
+    document: str, scorers: Sequence[str], judge: str, annotations: Sequence[str]
 ) -> Evaluation:
     """An evaluation from the documents of its rows."""
-    return Evaluation.model_validate(
-        {
-            **document,
-            "scorers": scorers,
-            "judge": judgements[0] if judgements else None,
-            "annotations": annotations,
-        }
+    parts = (
+        f'"scorers":[{",".join(scorers)}]',
+        f'"judge":{judge}',
+        f'"annotations":[{",".join(annotations)}]',
     )
+    return Evaluation.model_validate_json(f"{{{','.join(parts)},{document[1:]}")
 
 
-def evaluation_digest(evaluation: Evaluation) -> str:
-    """The digest in an evaluation's row: everything but annotations, which come later."""
-    return _digest(evaluation.model_dump(mode="json", by_alias=True))
-
-
-def _digest(document: Mapping[str, Any]) -> str:
-    return digest_json({**document, "annotations": []})
+def evaluation_digest(document: str, scorers: Sequence[str], judge: str) -> str:
+    """The digest in an evaluation's row: over everything but annotations, which come later."""
+    return digest_bytes("\n".join((document, *scorers, judge)).encode())
 
 
 def blobs_in(values: Iterable[object]) -> set[str]:

@@ -11,7 +11,7 @@ import difflib
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 from sqlalchemy import Connection, RowMapping, Select, Table, and_, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
@@ -31,6 +31,7 @@ from adjudge.store.database import Database
 from adjudge.store.rows import (
     annotation_row,
     blobs_in,
+    evaluation_digest,
     evaluation_of,
     evaluation_row,
     judgement_rows,
@@ -58,6 +59,16 @@ class RunDatabase:
         self.database = database
         self.blobs = blobs
 
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close every connection. The store can be used again all the same."""
+        self.database.close()
+
     # Experiments and tasks
 
     def add_experiment(self, experiment: Experiment) -> None:
@@ -67,7 +78,7 @@ class RunDatabase:
                 "id": experiment.id,
                 "name": experiment.name,
                 "created_at": experiment.created_at,
-                "document": experiment.model_dump(mode="json"),
+                "document": experiment.model_dump_json(),
             }
             if not self._insert_once(connection, schema.experiments, [row]):
                 raise StoreError(f"experiment {experiment.id} is kept already")
@@ -76,11 +87,11 @@ class RunDatabase:
         """An experiment by its id, the beginning of it, or its name."""
         with self.database.reading("the experiment cannot be read") as connection:
             row = self._find(connection, schema.experiments, "experiment", id_or_prefix, name="name")
-            return Experiment.model_validate(row["document"])
+            return Experiment.model_validate_json(row["document"])
 
     def experiments(self) -> Iterator[Experiment]:
         """Every experiment, newest first."""
-        yield from map(Experiment.model_validate, self._documents(schema.experiments, []))
+        yield from map(Experiment.model_validate_json, self._documents(schema.experiments, []))
 
     def keep_task(self, task: Task) -> None:
         """Record a task, once however often it is called."""
@@ -95,7 +106,7 @@ class RunDatabase:
             "digest": task.digest,
             "name": task.name,
             "recorded_at": datetime.now(UTC),
-            "document": task.model_dump(mode="json"),
+            "document": task.model_dump_json(),
         }
         self._insert_once(connection, schema.tasks, [row])
 
@@ -107,7 +118,7 @@ class RunDatabase:
             ).scalar()
         if found is None:
             raise UsageError(f"no task with the digest {digest} is stored")
-        return Task.model_validate(found)
+        return Task.model_validate_json(found)
 
     # Runs
 
@@ -146,12 +157,14 @@ class RunDatabase:
     def run(self, id_or_prefix: str) -> Run:
         """A run by its id, or by a beginning of it that only one run has."""
         with self.database.reading("the run cannot be read") as connection:
-            return Run.model_validate(self._find(connection, schema.runs, "run", id_or_prefix)["document"])
+            return Run.model_validate_json(
+                self._find(connection, schema.runs, "run", id_or_prefix)["document"]
+            )
 
     def runs(self, *, experiment_id: str | None = None) -> Iterator[Run]:
         """Runs, newest first, streamed."""
         narrowed = [] if experiment_id is None else [schema.runs.c.experiment_id == experiment_id]
-        yield from map(Run.model_validate, self._documents(schema.runs, narrowed))
+        yield from map(Run.model_validate_json, self._documents(schema.runs, narrowed))
 
     # Evaluations
 
@@ -212,20 +225,26 @@ class RunDatabase:
         evaluation = graded.evaluation
         self._keep_task(connection, graded.task)
         row = evaluation_row(evaluation)
+        scorers, judgements = scorer_rows(evaluation), judgement_rows(evaluation)
+        row["digest"] = evaluation_digest(
+            row["document"],
+            [scorer["document"] for scorer in scorers],
+            judgements[0]["document"] if judgements else "null",
+        )
         row["run_seq"] = run_seq
-        row["evidence"] = evidence.model_dump(mode="json") if evidence is not None else None
+        row["evidence"] = evidence.model_dump_json() if evidence is not None else None
         table = schema.evaluations
         seq = self._insert_once(connection, table, [row], returning=table.c.seq)
         if seq is None:
             raise StoreError(f"evaluation {evaluation.id} is kept already and is never changed")
         for target, rows in (
-            (schema.scorer_results, scorer_rows(evaluation, seq)),
-            (schema.judgements, judgement_rows(evaluation, seq)),
-            (schema.test_results, suite_rows(graded, seq)),
-            (schema.annotations, [annotation_row(item, seq) for item in evaluation.annotations]),
+            (schema.scorer_results, scorers),
+            (schema.judgements, judgements),
+            (schema.test_results, suite_rows(graded)),
+            (schema.annotations, [annotation_row(item) for item in evaluation.annotations]),
         ):
             if rows:
-                connection.execute(insert(target), rows)
+                connection.execute(insert(target), [{**part, "evaluation_seq": seq} for part in rows])
         self._refer(
             connection,
             "evaluation",
@@ -262,14 +281,16 @@ class RunDatabase:
             row = self._find(connection, schema.evaluations, "evaluation", evaluation_id)
         if row["evidence"] is None:
             return ()
-        with self.blobs.open(BlobRef.model_validate(row["evidence"])) as stream:
+        with self.blobs.open(BlobRef.model_validate_json(row["evidence"])) as stream:
             return parse_evidence(stream.read())
 
     def annotate(self, evaluation_id: str, annotation: Annotation) -> None:
         """Add a person's verdict beside an evaluation."""
         with self.database.writing("the annotation cannot be kept") as connection:
             row = self._find(connection, schema.evaluations, "evaluation", evaluation_id)
-            connection.execute(insert(schema.annotations), [annotation_row(annotation, row["seq"])])
+            connection.execute(
+                insert(schema.annotations), [{**annotation_row(annotation), "evaluation_seq": row["seq"]}]
+            )
 
     def _evaluations(self, connection: Connection, where: Any) -> list[Evaluation]:
         table = schema.evaluations
@@ -286,7 +307,11 @@ class RunDatabase:
             )
             for row in connection.execute(statement):
                 parts[row.evaluation_seq][place].append(row.document)
-        return [evaluation_of(row.document, *parts[row.seq]) for row in found]
+        return [
+            evaluation_of(row.document, scorers, judged[0] if judged else "null", reviews)
+            for row in found
+            for scorers, judged, reviews in [parts[row.seq]]
+        ]
 
     # Lists and sums
 
@@ -378,7 +403,7 @@ class RunDatabase:
             if len(found) == 1:
                 return found[0]
             if found:
-                shown = ", ".join(row["id"][: len(given) + 6] for row in found[:5])
+                shown = ", ".join(row["id"][: max(len(given) + 6, 12)] for row in found[:5])
                 more = ", …" if len(found) > 5 else ""
                 raise UsageError(f"{given!r} is the beginning of several {what}s: {shown}{more}")
         if name is not None:

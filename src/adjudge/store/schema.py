@@ -24,6 +24,7 @@ from sqlalchemy import (
     Table,
     Text,
     TypeDecorator,
+    cast,
 )
 
 __all__ = [
@@ -74,6 +75,25 @@ class Moment(TypeDecorator[datetime]):
         return value.replace(tzinfo=UTC) if value.tzinfo is None else value.astimezone(UTC)
 
 
+class Document(TypeDecorator[str]):
+    """JSON that is given and returned as text: who reads a record parses it once, into the record."""
+
+    impl = JSON
+    cache_ok = True
+
+    def bind_processor(self, dialect: Dialect) -> None:
+        """The text goes in as it is."""
+        return
+
+    def result_processor(self, dialect: Dialect, coltype: object) -> None:
+        """The text comes out as it is."""
+        return
+
+    def column_expression(self, column: Any) -> Any:
+        """Asked for as text: drivers would parse JSON by themselves."""
+        return cast(column, Text)
+
+
 # Compared byte by byte, so that a prefix is a range whatever the language of the database.
 Id = String(64).with_variant(String(64, collation="C"), "postgresql")
 Digest = String(80).with_variant(String(80, collation="C"), "postgresql")
@@ -95,7 +115,7 @@ experiments = Table(
     Column("id", Id, nullable=False, unique=True),
     Column("name", Label, nullable=False),
     Column("created_at", Moment, nullable=False),
-    Column("document", JSON, nullable=False),
+    Column("document", Document, nullable=False),
 )
 
 tasks = Table(
@@ -104,7 +124,7 @@ tasks = Table(
     Column("digest", Digest, primary_key=True),
     Column("name", Label, nullable=False),
     Column("recorded_at", Moment, nullable=False),
-    Column("document", JSON, nullable=False),
+    Column("document", Document, nullable=False),
 )
 
 runs = Table(
@@ -135,7 +155,7 @@ runs = Table(
     Column("tool_calls", BigInteger),
     Column("current_evaluation", Sequence),
     Column("digest", Digest, nullable=False),
-    Column("document", JSON, nullable=False),
+    Column("document", Document, nullable=False),
     Index("runs_by_experiment", "experiment_id", "seq"),
     Index("runs_by_task", "task_name", "seq"),
     Index("runs_by_agent", "agent", "model", "seq"),
@@ -161,9 +181,9 @@ evaluations = Table(
     Column("change_digest", Digest),
     Column("started_at", Moment, nullable=False),
     Column("duration_s", Float, nullable=False),
-    Column("evidence", JSON(none_as_null=True)),
+    Column("evidence", Document),
     Column("digest", Digest, nullable=False),
-    Column("document", JSON, nullable=False),
+    Column("document", Document, nullable=False),
     Index("evaluations_by_run", "run_seq"),
     Index("evaluations_by_objective", "objective", "run_seq"),
 )
@@ -184,7 +204,7 @@ scorer_results = Table(
     Column("duration_s", Float, nullable=False),
     Column("version", Label, nullable=False),
     Column("config_digest", Digest, nullable=False),
-    Column("document", JSON, nullable=False),
+    Column("document", Document, nullable=False),
 )
 
 test_results = Table(
@@ -207,7 +227,7 @@ judgements = Table(
     Column("model", Label),
     Column("verdict", Label),
     Column("failure_mode", Label),
-    Column("document", JSON, nullable=False),
+    Column("document", Document, nullable=False),
 )
 
 annotations = Table(
@@ -218,7 +238,7 @@ annotations = Table(
     Column("reviewer_id", Label, nullable=False),
     Column("judgment", String(16), nullable=False),
     Column("annotated_at", Moment, nullable=False),
-    Column("document", JSON, nullable=False),
+    Column("document", Document, nullable=False),
     Index("annotations_by_evaluation", "evaluation_seq"),
 )
 

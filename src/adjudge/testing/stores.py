@@ -50,13 +50,14 @@ class StoreCheck:
 
 @contextmanager
 def _refused(kind: type[AdjudgeError], *words: str) -> Any:
+    said = None
     try:
         yield
     except kind as error:
-        for word in words:
-            assert word in str(error), f"{word!r} is not said: {error}"
-    else:
-        raise AssertionError(f"accepted what it has to refuse as a {kind.__name__}")
+        said = str(error)
+    assert said is not None, f"accepted what it has to refuse as a {kind.__name__}"
+    for word in words:
+        assert word in said, f"{word!r} is not said: {said}"
 
 
 def _keeps_what_it_was_given(store: CompleteStore) -> None:

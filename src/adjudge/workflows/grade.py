@@ -184,7 +184,8 @@ class GradeJob:
         place = places.find_place(self._settings)
         if self._request.workspace is not None:
             places.refuse_inside(place, Path(self._request.workspace))
-        self._store = importlib.import_module("adjudge.store.opening").open_store(place)
+        open_store = importlib.import_module("adjudge.store.opening").open_store
+        self._store = self._stack.enter_context(open_store(place))
 
     def _workspace(self) -> Subject:
         """What is graded when a workspace is given."""
