@@ -31,9 +31,6 @@ class Progress(Protocol):
     def __call__(self, event: RunEvent) -> None:
         """Take an event in."""
 
-    def expect(self, total: int) -> None:
-        """Learn how many runs there are in all."""
-
     def __enter__(self) -> Self: ...
 
     def __exit__(
@@ -84,10 +81,6 @@ class _Quiet:
     ) -> None:
         pass
 
-    def expect(self, total: int) -> None:
-        """Learn how many runs there are in all."""
-        self._tally.total = total
-
     def __call__(self, event: RunEvent) -> None:
         """Take an event in."""
         with self._lock:
@@ -97,6 +90,8 @@ class _Quiet:
                 self._write(line)
 
     def _count(self, event: RunEvent) -> None:
+        if event.experiment is not None:
+            self._tally.total = len(event.experiment.matrix)
         if event.kind is EventKind.GRADED and event.run is not None and event.evaluation is not None:
             self._tally.add(event.run, event.evaluation, kept=event.kept)
         elif event.kind is EventKind.FAULT and event.run is not None:
@@ -222,6 +217,12 @@ class _Events(_Quiet):
 
     def _line(self, event: RunEvent) -> str:
         document: dict[str, Any] = {"event": event.kind.value, "at": datetime.now(UTC).isoformat()}
+        if event.experiment is not None:
+            document["experiment"] = {
+                "id": event.experiment.id,
+                "name": event.experiment.name,
+                "runs": len(event.experiment.matrix),
+            }
         if event.run is not None:
             document["run"] = _run_document(event.run)
         for name in ("phase", "message"):

@@ -123,19 +123,13 @@ def run(
             return _show_matrix(plan, settings)
     store = store_for(settings)
     with progress_for(quiet=quiet, as_json=as_json) as progress:
-
-        def observe(event: RunEvent) -> None:
-            if event.total:
-                progress.expect(event.total)
-            progress(event)
-
         means = RunMeans(
             store=store,
             blobs=store.blobs,
             state_dir=settings.state_dir,
             jobs=settings.jobs,
-            backend=lambda asked: _backends(asked, settings, observe),
-            observe=observe,
+            backend=lambda asked: _backends(asked, settings, progress),
+            observe=progress,
         )
         if plan is None:
             assert resume is not None

@@ -112,13 +112,13 @@ def _run(
 ) -> RunResult:
     with held(experiment, means.state_dir):
         standing = standing_of(experiment, means.store)
-        message = ""
+        message = f"experiment {experiment.id}: {len(cells)} runs"
         if resumed:
             message = (
                 f"resumes experiment {experiment.id} of {experiment.created_at:%Y-%m-%d %H:%M} UTC: "
                 f"{len(standing.graded)} of {len(cells)} runs are finished and kept"
             )
-        means.observe(RunEvent(EventKind.BEGUN, message=message, total=len(cells)))
+        means.observe(RunEvent(EventKind.BEGUN, message=message, experiment=experiment))
         settings = RunnerSettings(
             state_dir=means.state_dir,
             jobs=options.jobs or means.jobs,

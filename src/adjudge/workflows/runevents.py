@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from adjudge.records.evaluation import Evaluation, GateResult
-from adjudge.records.run import Run
+from adjudge.records.run import Experiment, Run
 from adjudge.records.score import Verdict
 
 __all__ = ["EventKind", "Observe", "RunEvent", "Tally", "agent_label", "counting_gate"]
@@ -46,8 +46,8 @@ class RunEvent:
     message: str = ""
     evaluation: Evaluation | None = None
     kept: bool = False
-    total: int = 0
-    """Of the whole matrix, said when it begins."""
+    experiment: Experiment | None = None
+    """Which, said when it begins."""
 
 
 Observe = Callable[[RunEvent], None]

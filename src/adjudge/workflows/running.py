@@ -39,12 +39,14 @@ from adjudge.workflows.startingpoint import StartingPoint, prepare_start
 from adjudge.workflows.storedchanges import store_tree
 from adjudge.workflows.storedruns import StoredRuns, is_complete
 
-__all__ = ["ExperimentRunner", "RunnerSettings"]
+__all__ = ["RETRY_PAUSE_S", "TRIES", "ExperimentRunner", "RunnerSettings"]
 
 T = TypeVar("T")
 
-_TRIES = 3
+TRIES = 3
 """How often a run is begun before an infrastructure fault is its end."""
+RETRY_PAUSE_S = 1.0
+"""Before the first retry; twice as long before the next."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -56,8 +58,6 @@ class RunnerSettings:
     backend: Callable[[Task], SandboxBackend]
     limits: RunLimits
     max_cost_usd: float | None = None
-    retry_pause_s: float = 1.0
-    """Before the first retry; twice as long before the next."""
 
 
 class _Start:
@@ -193,7 +193,7 @@ class ExperimentRunner:
             started_at=datetime.now(UTC),
             tags=dict(cell.tags),
         )
-        for number in range(1, _TRIES + 1):
+        for number in range(1, TRIES + 1):
             run = run.model_copy(update={"attempts": number, "started_at": datetime.now(UTC)})
             await self._on_writer(self._store.save_run, run)
             conversation = Conversation(cell.task.task.scenario)
@@ -204,7 +204,7 @@ class ExperimentRunner:
                         run_attempt(self._order(cell, run, start, conversation))
                     )
                 except Exception as error:
-                    if await self._faulted(run, error, last=number == _TRIES):
+                    if await self._faulted(run, error, last=number == TRIES):
                         return None
                     continue
                 return await self._finish(cell, run, made, conversation)
@@ -242,7 +242,7 @@ class ExperimentRunner:
             self._observe(RunEvent(EventKind.FAULT, run=ended, message=ended.fault or ""))
             return True
         self._observe(RunEvent(EventKind.RETRY, run=run, message=message))
-        await asyncio.sleep(self._settings.retry_pause_s * 2 ** (run.attempts - 1))
+        await asyncio.sleep(RETRY_PAUSE_S * 2 ** (run.attempts - 1))
         return False
 
     async def _start_of(self, frozen: FrozenTask, run: Run) -> StartingPoint:
