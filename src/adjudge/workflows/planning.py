@@ -20,7 +20,7 @@ from adjudge.records.experiment import ExperimentPlan, MatrixBlock
 from adjudge.records.run import AgentRef, RunKey
 from adjudge.records.task import Task
 from adjudge.tasks.freeze import FrozenTask, freeze
-from adjudge.tasks.load import SCENARIO_FILE, LoadedScenario, load_scenario
+from adjudge.tasks.load import LoadedScenario, load_scenario
 from adjudge.tasks.lookup import find_task
 from adjudge.workflows.agents import refuse_misfit
 from adjudge.workflows.validate import scenario_files
@@ -155,7 +155,7 @@ class _Finder:
     def _texts(self, task: str) -> Iterator[str]:
         path = self._folder / task
         if os.path.isdir(path) and not os.path.exists(path / "task.json"):
-            yield from (str(file) for file in scenario_files(path))
+            yield from (str(file) for file in scenario_files(path, within_scenarios=False))
         elif os.path.exists(path):
             yield str(path)
         elif glob.has_magic(task):
@@ -179,10 +179,11 @@ class _Finder:
         if not path.is_dir():
             if path.suffix in (".yaml", ".yml"):
                 yield str(path)
-        elif (path / "task.json").exists() or any(
-            (Path(here) / SCENARIO_FILE).exists() for here, _, _ in os.walk(path)
-        ):
-            yield from self._texts(str(path.absolute()))
+        elif (path / "task.json").exists():
+            yield str(path)
+        else:
+            found = list(scenario_files(path, within_scenarios=False))
+            yield from (str(file) for file in found if file != path)
 
     def _load(self, text: str) -> _Found | None:
         if text not in self._known:
