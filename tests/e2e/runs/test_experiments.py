@@ -6,13 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from tests.e2e.runs.conftest import TASK, Project, matrix, shell
 
 from adjudge.cli.main import main
 from adjudge.records.run import AgentStatus, RunStatus
 from adjudge.records.score import Verdict
 from adjudge.workflows import running
-
-from tests.e2e.runs.conftest import TASK, Project, matrix, shell
 
 
 @pytest.mark.bwrap

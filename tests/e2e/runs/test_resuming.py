@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.e2e.runs.conftest import TASK, Project, matrix, shell
 
 from adjudge.records.run import RunStatus
 from adjudge.settings import load_settings
 from adjudge.store.opening import store_for
-from tests.e2e.runs.conftest import TASK, Project, matrix, shell
 
 DEADLINE_S = 120.0
 
