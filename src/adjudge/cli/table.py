@@ -25,6 +25,7 @@ COMMANDS: dict[str, Entry] = {
     "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
     "regrade": Entry("adjudge.cli.regrade:regrade", "Grade stored runs again and say what moved."),
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
+    "trace": Entry("adjudge.cli.trace:trace", "Show how an agent worked, from any kind of trace."),
     "store": Entry("adjudge.cli.store:store", "Check, clear up, move and take over what is kept."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),
     "schema": Entry("adjudge.cli.schema:schema", "Print the JSON Schema of scenario files."),

@@ -19,6 +19,7 @@ from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
 from adjudge.records.testreport import CollectedTests, TestReport, TrustedTestRun
+from adjudge.records.trace import TraceSummary
 from adjudge.records.verifier import RewardReading, VerifierNotes
 
 __all__ = [
@@ -52,10 +53,12 @@ __all__ = [
     "SecretFindings",
     "SecretScan",
     "SourceScan",
+    "SummarisedTrace",
     "TestCollection",
     "TestCommand",
     "TestProof",
     "TestRun",
+    "TraceRead",
     "VerifierOutcome",
     "VerifierRun",
 ]
@@ -485,6 +488,24 @@ class PatternSearch(EvidenceRequest):
         return PatternMatches
 
 
+class SummarisedTrace(Record):
+    """The trace of the attempt, in figures."""
+
+    summary: TraceSummary | None
+    """None: the attempt came without a trace."""
+
+
+class TraceRead(EvidenceRequest):
+    """Asks what the trace of the attempt adds up to."""
+
+    kind: ClassVar[str] = "trace_read"
+
+    @property
+    def answer_type(self) -> type[SummarisedTrace]:
+        """The trace in figures."""
+        return SummarisedTrace
+
+
 class VerifierOutcome(Record):
     """How a verifier went, and what it left."""
 
@@ -543,6 +564,7 @@ AnyRequest = (
     | SourceScan
     | FileComparison
     | PatternSearch
+    | TraceRead
     | VerifierRun
 )
 """Every request there is."""
