@@ -51,6 +51,10 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "oracle": "adjudge.agents.oracle:Oracle",
         "noop": "adjudge.agents.noop:Noop",
     },
+    "providers": {
+        "anthropic": "adjudge.judge.providers.anthropic:Anthropic",
+        "openai": "adjudge.judge.providers.openai:OpenAI",
+    },
     "testreports": {
         "junit": "adjudge.formats.testreports.junit:JUnit",
         "go-json": "adjudge.formats.testreports.go_json:GoJson",
@@ -112,7 +116,15 @@ def load(kind: str, name: str) -> Any:
     builtin = BUILTINS.get(kind, {}).get(name)
     if builtin is not None:
         module, _, attribute = builtin.partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            if kind not in _EXTRAS or (error.name or "").startswith("adjudge"):
+                raise
+            raise PluginNotFound(
+                f"{_SINGULAR.get(kind, kind)} {name!r} needs the package {error.name!r}",
+                hint=f"pip install 'adjudge[{_EXTRAS[kind]}]'",
+            ) from error
     point = _strangers(kind).get(name)
     if point is None:
         near = importlib.import_module("difflib").get_close_matches(name, names(kind), n=3)
@@ -128,7 +140,11 @@ def load(kind: str, name: str) -> Any:
         ) from error
 
 
+_EXTRAS = {"providers": "judge"}
+"""Kinds whose built-ins need packages that an extra brings."""
+
 _SINGULAR = {
+    "providers": "provider",
     "agents": "agent",
     "sandboxes": "sandbox",
     "scorers": "scorer",

@@ -16,6 +16,7 @@ from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
+from adjudge.records.judging import Juror, ProviderReply, ProviderRequest
 from adjudge.records.listing import RunFilter, RunSummary, ScorerTally
 from adjudge.records.run import AgentOutcome, Attempt, Experiment, Run
 from adjudge.records.sandbox import (
@@ -46,6 +47,7 @@ __all__ = [
     "GradedSubject",
     "KeptBlobs",
     "OutputObserver",
+    "Provider",
     "RunStore",
     "Sandbox",
     "SandboxBackend",
@@ -422,6 +424,26 @@ class Agent(Protocol[AgentConfig_contra]):
 
     def start(self, config: AgentConfig_contra, place: AgentPlace) -> AgentSession:
         """Begin an attempt. Cheap: nothing runs before the first turn."""
+
+
+class Provider(Protocol):
+    """Asks language models. Constructed with the juror it serves and the key, if one is needed."""
+
+    name: ClassVar[str]
+    default_key_env: ClassVar[str | None]
+    """The environment variable its key is usually in; None when it needs none."""
+
+    def __init__(self, juror: Juror, key: str | None) -> None: ...
+
+    async def ask(self, request: ProviderRequest) -> ProviderReply:
+        """Make one call, without trying again.
+
+        Raises:
+            ProviderError: There was no answer.
+        """
+
+    async def close(self) -> None:
+        """Let go of connections."""
 
 
 class RunStore(Protocol):
