@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from adjudge.contracts import BlobStore, Collector, SandboxBackend, Subject
+from adjudge.engine.collect import RUNS_CODE
 from adjudge.errors import InfraError
 from adjudge.records.sandbox import Limits, Mount, SandboxSpec
 from adjudge.records.task import SandboxSettings
 
-__all__ = ["COLLECTORS", "Means", "make_collector", "sandbox_spec"]
+__all__ = ["COLLECTORS", "Means", "make_collector", "runs_code", "sandbox_spec"]
 
 COLLECTORS: Mapping[str, str] = {
     "parsed_change": "adjudge.evidence.changes:ParsedChangeCollector",
@@ -21,6 +22,7 @@ COLLECTORS: Mapping[str, str] = {
     "source_scan": "adjudge.evidence.sources:SourceScanCollector",
     "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
     "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
+    "output_file": "adjudge.evidence.outputs:OutputFileCollector",
     "trace_read": "adjudge.evidence.traces:TraceReadCollector",
     "clean_tree": "adjudge.evidence.cleantree:CleanTreeCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
@@ -76,6 +78,15 @@ def _read_file(path: str, subject: Subject) -> bytes:
     entry = next(entry for entry in subject.task.files if entry.path == path)
     data: bytes = hidden.read_scenario_file(entry, subject.scenario_files)
     return data
+
+
+def runs_code(kind: str) -> bool:
+    """Whether answering a kind of request runs code or asks a model."""
+    if kind not in COLLECTORS:
+        return False
+    module, _, attribute = COLLECTORS[kind].partition(":")
+    cost: int = getattr(importlib.import_module(module), attribute).cost
+    return cost >= RUNS_CODE
 
 
 def sandbox_spec(settings: SandboxSettings) -> SandboxSpec:

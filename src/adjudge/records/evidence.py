@@ -43,6 +43,7 @@ __all__ = [
     "ModelScores",
     "ModelScoring",
     "ModelVote",
+    "OutputFile",
     "ParsedChange",
     "ParsedChangeSet",
     "PathState",
@@ -493,6 +494,21 @@ class PatternSearch(EvidenceRequest):
         return PatternMatches
 
 
+class OutputFile(EvidenceRequest):
+    """Asks for a file of the final workspace, read as its format says and checked against a schema."""
+
+    kind: ClassVar[str] = "output_file"
+    path: WorkspacePath
+    format: OutputFormat
+    output_schema: str | None = None
+    """A JSON Schema of the scenario."""
+
+    @property
+    def answer_type(self) -> type[CheckedOutput]:
+        """The file's value, or why it has none."""
+        return CheckedOutput
+
+
 class SummarisedTrace(Record):
     """The trace of the attempt, in figures."""
 
@@ -608,6 +624,7 @@ AnyRequest = (
     | SourceScan
     | FileComparison
     | PatternSearch
+    | OutputFile
     | TraceRead
     | VerifierRun
     | ModelScoring

@@ -8,15 +8,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import NamedTuple
 
 import yaml
 from pydantic import ValidationError
 
-from adjudge.contracts import BlobStore, TraceSource
+from adjudge.contracts import BlobStore, GradedSubject, TraceSource
 from adjudge.errors import ConfigInvalid, SubjectError
 from adjudge.gates.judge import judge_gate
+from adjudge.judge.cache import AnswerDirectory
 from adjudge.judge.case import Case
+from adjudge.judge.court import Court
 from adjudge.judge.transcript import render_transcript
 from adjudge.records.annotation import ConfidenceMetadata, ErrorSource, ErrorTag
 from adjudge.records.change import ChangeSet
@@ -27,7 +30,7 @@ from adjudge.records.run import AgentOutcome
 from adjudge.records.score import ScorerSpec
 from adjudge.records.task import Task
 
-__all__ = ["Heard", "case_of", "judged", "load_judge", "parse_judge"]
+__all__ = ["Heard", "case_of", "judge_graded", "judged", "load_judge", "parse_judge"]
 
 _NOTE = "llm_judge"
 _COMMAND_FIELDS = ("command", "cmd")
@@ -124,6 +127,29 @@ def case_of(heard: Heard, evaluation: Evaluation, config: JudgeConfig) -> Case:
         stderr_tail=_tail(outcome.stderr.text) if outcome and outcome.stderr else "",
         exit_code=outcome.exit_code if outcome else None,
     )
+
+
+async def judge_graded(
+    graded: GradedSubject,
+    heard: Heard,
+    config: JudgeConfig,
+    *,
+    answers: Path | None = None,
+    blobs: BlobStore | None = None,
+) -> GradedSubject:
+    """A grading with the judge's verdict in it.
+
+    Args:
+        graded: What the scorers concluded.
+        heard: What else is known of the run.
+        config: Who judges, and how.
+        answers: Where answers are remembered; None: nowhere.
+        blobs: Where raw answers are kept; None: only their ends, in the record.
+    """
+    cache = None if answers is None else AnswerDirectory(answers)
+    async with Court(config, cache=cache, blobs=blobs) as court:
+        judgement = await court.judge(case_of(heard, graded.evaluation, config))
+    return graded._replace(evaluation=judged(graded.evaluation, judgement))
 
 
 def judged(evaluation: Evaluation, judgement: Judgement) -> Evaluation:
