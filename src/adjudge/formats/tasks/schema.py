@@ -203,7 +203,7 @@ def _scorer(name: str, defs: Schema) -> Schema:
     flags["type"] = {"const": name}
     flags["required"]["default"] = scorer.required_by_default
     if scorer.advisory_only:
-        del flags["weight"], flags["gate"]
+        del flags["weight"], flags["gate"], flags["primary"]
     own = _model(scorer.Config, defs, f"scorer.{name}")
     fields = own.get("properties", {})
     others = other_names(scorer.Config)
