@@ -23,6 +23,8 @@ __all__ = [
     "Setup",
     "SourceKind",
     "Task",
+    "Turn",
+    "TurnChoice",
     "WorkspaceSource",
 ]
 
@@ -92,6 +94,22 @@ class RunLimits(Record):
     """How many tools the agent may call."""
 
 
+class TurnChoice(Record):
+    """Something a user may say next. Without a condition it is said whatever the last reply was."""
+
+    contains: str | None = None
+    """Said when the last reply has this text in it, upper and lower case told apart."""
+    matches: str | None = None
+    """Said when this regular expression is found in the last reply."""
+    say: str
+
+
+class Turn(Record):
+    """A further message of the user: the first choice that fits the last reply, or none."""
+
+    choices: tuple[TurnChoice, ...] = Field(min_length=1)
+
+
 class ExposedPath(Record):
     """A host path shown read-only in the sandbox."""
 
@@ -115,8 +133,10 @@ class Scenario(Record):
     name: str
     instruction: str = ""
     workspace: WorkspaceSource | None = None
-    """None: a recipe only, for workspaces that exist already."""
+    """None: a recipe for workspaces that exist already or, when an agent is run on it, a run without one."""
     setup: Setup | None = None
+    turns: tuple[Turn, ...] = ()
+    """What the user says after the instruction, each once, in a session."""
     recipe: Recipe
     expected_outcome: ExpectedOutcome = ExpectedOutcome.COMPLETION
     limits: RunLimits = RunLimits()

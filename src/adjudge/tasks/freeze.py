@@ -5,9 +5,10 @@
     tasks/<digest>/files/       the files its recipe refers to
 
 The digest covers what decides how an attempt is made and graded: the source tree, the setup command, the
-instruction, the recipe, every file the recipe refers to, the expected outcome, limits, and what is asked of
-the sandbox. It leaves out labels and places: the scenario's name, where the source came from, which backend
-runs it. So equal content has one digest on every machine, however it was written or fetched.
+instruction and further turns, the recipe, every file the recipe refers to, the expected outcome, limits, and
+what is asked of the sandbox. It leaves out labels and places: the scenario's name, where the source came
+from, which backend runs it. So equal content has one digest on every machine, however it was written or
+fetched.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -58,19 +60,21 @@ class FrozenTask:
 
 def task_digest(scenario: Scenario, source_digest: str | None, files: tuple[TreeEntry, ...]) -> str:
     """The digest of a task; see the module's docstring for what it covers."""
-    return digest_json(
-        {
-            "schema": "adjudge.task/1",
-            "source": source_digest,
-            "setup": scenario.setup.model_dump(mode="json") if scenario.setup else None,
-            "instruction": scenario.instruction,
-            "recipe": scenario.recipe.model_dump(mode="json"),
-            "files": [file.model_dump(mode="json") for file in files],
-            "expected_outcome": scenario.expected_outcome.value,
-            "limits": scenario.limits.model_dump(mode="json"),
-            "sandbox": scenario.sandbox.model_dump(mode="json", exclude={"backend"}),
-        }
-    )
+    covered: dict[str, Any] = {
+        "schema": "adjudge.task/1",
+        "source": source_digest,
+        "setup": scenario.setup.model_dump(mode="json") if scenario.setup else None,
+        "instruction": scenario.instruction,
+        "recipe": scenario.recipe.model_dump(mode="json"),
+        "files": [file.model_dump(mode="json") for file in files],
+        "expected_outcome": scenario.expected_outcome.value,
+        "limits": scenario.limits.model_dump(mode="json"),
+        "sandbox": scenario.sandbox.model_dump(mode="json", exclude={"backend"}),
+    }
+    if scenario.turns:
+        # Only then, so that tasks of one turn keep the digests they always had.
+        covered["turns"] = [turn.model_dump(mode="json") for turn in scenario.turns]
+    return digest_json(covered)
 
 
 def freeze(loaded: LoadedScenario, state_dir: Path) -> FrozenTask:

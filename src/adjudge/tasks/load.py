@@ -51,8 +51,12 @@ def find_scenario(path: Path) -> Path:
     return path
 
 
-def load_scenario(path: Path) -> LoadedScenario:
+def load_scenario(path: Path, *, to_run: bool = False) -> LoadedScenario:
     """Load the scenario that a path means.
+
+    Args:
+        path: A file, or a folder that holds one.
+        to_run: Whether an agent is to be run on it, which asks more of a scenario.
 
     Raises:
         UsageError: There is none, or it cannot be read.
@@ -62,7 +66,7 @@ def load_scenario(path: Path) -> LoadedScenario:
     data = _read(file)
     folder = Folder(file.parent)
     default = file.stem if file.name != SCENARIO_FILE else Path(os.path.realpath(file.parent)).name
-    parsed = parse_scenario(data, file=str(file), default_name=label(default), folder=folder)
+    parsed = parse_scenario(data, file=str(file), default_name=label(default), folder=folder, to_run=to_run)
     scenario = parsed.or_raise()
     return LoadedScenario(scenario, file, file.parent, tuple(sorted(folder.files)), parsed.warnings)
 

@@ -15,7 +15,7 @@ from adjudge.gates.objective import objective_gate
 from adjudge.gates.run import no_agent_ran
 from adjudge.records.base import digest_bytes, digest_json
 from adjudge.records.change import BaselineRef, ChangeSet
-from adjudge.records.evaluation import Evaluation, Gates, Provenance, TaskRef, ValidityCheck
+from adjudge.records.evaluation import Evaluation, GateResult, Gates, Provenance, TaskRef, ValidityCheck
 from adjudge.records.sandbox import SandboxReport
 from adjudge.records.score import ScorerResult, Verdict
 from adjudge.records.task import Task
@@ -44,6 +44,10 @@ class Graded(NamedTuple):
     ran_code: bool
     started_at: datetime
     duration_s: float
+    run_id: str | None = None
+    """The run that was graded; None: worked out from the task and the changes."""
+    run_gate: GateResult | None = None
+    """What is concluded on the agent; None when no agent ran."""
 
 
 def evaluate(graded: Graded) -> Evaluation:
@@ -64,7 +68,7 @@ def evaluate(graded: Graded) -> Evaluation:
     subject_digest = change_digest or digest_bytes(graded.patch or b"")
     return Evaluation(
         id=os.urandom(16).hex(),
-        run_id=run_id(graded.task.digest, subject_digest),
+        run_id=graded.run_id or run_id(graded.task.digest, subject_digest),
         task=TaskRef(name=graded.task.name, digest=graded.task.digest),
         gates=Gates(
             objective=objective_gate(
@@ -75,7 +79,7 @@ def evaluate(graded: Graded) -> Evaluation:
                 fault=graded.fault,
             ),
             judge=judge_gate(),
-            run=no_agent_ran("workspace" if graded.patch is None else "patch"),
+            run=graded.run_gate or no_agent_ran("workspace" if graded.patch is None else "patch"),
         ),
         score=score,
         pass_threshold=recipe.pass_threshold,

@@ -11,9 +11,7 @@ import contextlib
 import importlib
 import os
 import tempfile
-import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from types import TracebackType
@@ -24,9 +22,8 @@ from adjudge.capture.baseline import Baseline, directory_baseline, resolve_basel
 from adjudge.capture.changes import capture_changes
 from adjudge.capture.fingerprint import fingerprint
 from adjudge.capture.repository import find_git_directory
-from adjudge.contracts import BlobStore, GradedSubject, SandboxBackend, Subject
+from adjudge.contracts import BlobStore, SandboxBackend, Subject
 from adjudge.engine.collectors import Means
-from adjudge.engine.grading import Grading
 from adjudge.errors import CaptureError, InfraError, SubjectChanged, SubjectError, UsageError
 from adjudge.records.change import ChangeSet
 from adjudge.records.evaluation import Evaluation
@@ -39,7 +36,7 @@ from adjudge.tasks.stability import find_stability
 from adjudge.tasks.trees import remove_tree
 from adjudge.workflows.baseline_of import baseline_of
 from adjudge.workflows.contents import TreeContents
-from adjudge.workflows.document import Graded, evaluate
+from adjudge.workflows.grading import SubjectGrading
 from adjudge.workflows.recipes import GradedBy, find_recipe
 
 __all__ = ["GradeJob", "GradeRequest", "grade_now"]
@@ -79,9 +76,7 @@ class GradeJob:
         self._request = request
         self._stack = contextlib.ExitStack()
         self._settings: Settings = load_settings()
-        self._started_at = datetime.now(UTC)
-        self._began = time.perf_counter()
-        self._grading: Grading | None = None
+        self._grading: SubjectGrading | None = None
         self._recipe: GradedBy | None = None
         self._tree: WorkspaceTree | None = None
         self._before: str | None = None
@@ -135,7 +130,7 @@ class GradeJob:
         )
         jobs = request.jobs or self._settings.jobs
         self._grading = self._stack.enter_context(
-            Grading(task.scenario.recipe, means, jobs=jobs, unstable=self._unstable(task))
+            SubjectGrading(self._graded_by, means, jobs=jobs, unstable=self._unstable(task))
         )
         self._grading.begin(subject)
 
@@ -146,37 +141,22 @@ class GradeJob:
 
     def conclude(self) -> Evaluation:
         """Score, roll up and conclude; with `save`, keep it."""
-        grading = self._grading
-        assert grading is not None
-        results = grading.conclude()
+        assert self._grading is not None
+        void = None
         if self._before is not None and self._tree is not None and self._fault is None:
-            self._fault = _changed_since(self._before, self._tree)
-            if self._fault is not None:
-                results = grading.void(self._fault)
-        graded_by = self._graded_by
-        evaluation = evaluate(
-            Graded(
-                task=graded_by.task,
-                results=results,
-                fault=self._fault,
-                baseline=None if self._baseline is None else self._baseline.ref,
-                change_set=self._change_set,
-                patch=self._patch_bytes,
-                sandboxes=grading.sandboxes,
-                warnings=(*graded_by.warnings, *grading.warnings),
-                hide=grading.redactor.text,
-                doubts=graded_by.doubts,
-                ran_code=grading.runs_code,
-                started_at=self._started_at,
-                duration_s=time.perf_counter() - self._began,
-            )
+            void = _changed_since(self._before, self._tree)
+        graded = self._grading.conclude(
+            baseline=None if self._baseline is None else self._baseline.ref,
+            change_set=self._change_set,
+            patch=self._patch_bytes,
+            fault=self._fault,
+            void=void,
         )
         if self._request.save:
-            graded = GradedSubject(evaluation, graded_by.task, self._change_set, grading.evidence)
             # Loaded here, as below: only what is saved needs the store.
             store = importlib.import_module("adjudge.store.evaluations")
             store.EvaluationDirectory(self._settings.state_dir).save(graded)
-        return evaluation
+        return graded.evaluation
 
     @property
     def _graded_by(self) -> GradedBy:

@@ -16,6 +16,7 @@ from adjudge.formats.tasks.checking import other_names
 from adjudge.formats.tasks.recipe import MAX_SCORERS, Flags, load_scorer
 from adjudge.formats.tasks.scorerdocs import describe_scorer, one_paragraph
 from adjudge.formats.tasks.sections import Expect, Exposed, Header, InstructionFile, WrittenSandbox
+from adjudge.formats.tasks.turns import MAX_TURNS, WrittenChoice, WrittenTurn
 from adjudge.records.task import RunLimits, Setup, SourceKind, WorkspaceSource
 
 __all__ = ["scenario_schema"]
@@ -49,6 +50,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
                     _model(InstructionFile, defs, "instruction"),
                 ],
             },
+            "turns": _turns(defs),
             "workspace": _workspace(defs),
             "setup": {
                 "description": _model(Setup, defs, "setup")["description"],
@@ -76,6 +78,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
             "expect": ["graders"],
             "pass_threshold": ["scorers"],
             "setup": ["workspace"],
+            "turns": ["instruction"],
         },
         "$defs": defs,
     }
@@ -135,6 +138,24 @@ def _workspace(defs: Schema) -> Schema:
     ]
     schema["description"] = "Where the workspace comes from. Left out in a recipe for workspaces that exist."
     return schema
+
+
+def _turns(defs: Schema) -> Schema:
+    turn = _model(WrittenTurn, defs, "turns")
+    choice = _model(WrittenChoice, defs, "turns", nullable=False)
+    choice["oneOf"] = [
+        {"required": ["contains", "say"]},
+        {"required": ["matches", "say"]},
+        {"required": ["default"], "properties": dict.fromkeys(("contains", "matches", "say"), False)},
+    ]
+    defs["turns.WrittenChoice"] = choice
+    return {
+        "description": "What the user says after the instruction, each once, in a session.",
+        "type": "array",
+        "items": {"anyOf": [{"type": "string", "pattern": r"\S"}, turn]},
+        "minItems": 1,
+        "maxItems": MAX_TURNS,
+    }
 
 
 def _sandbox(defs: Schema) -> Schema:
