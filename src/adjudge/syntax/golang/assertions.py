@@ -18,9 +18,20 @@ from dataclasses import dataclass
 from tree_sitter import Node
 
 from adjudge.syntax.golang.bindings import Names
-from adjudge.syntax.golang.definitions import Definition
+from adjudge.syntax.golang.definitions import Definition, reported_name
 from adjudge.syntax.golang.literals import LITERALS, change
-from adjudge.syntax.golang.nodes import FAILING, arguments, called, fails, inside, same, statement_of, text
+from adjudge.syntax.golang.nodes import (
+    FAILING,
+    arguments,
+    called,
+    failing_call,
+    fails,
+    inside,
+    same,
+    statement_of,
+    string_value,
+    text,
+)
 from adjudge.syntax.python.source import Edit
 
 __all__ = ["Finder", "Helper", "Site"]
@@ -103,7 +114,7 @@ class Finder:
         self._names = names
         self._helpers = helpers
         self._random = random_
-        self._looped = _loop_around(definition)
+        self._looped = loop_around(definition)
 
     def sites(self) -> list[Site]:
         """Every place, in the order of the text."""
@@ -112,15 +123,23 @@ class Finder:
             if node.type == "if_statement" and fails(node.child_by_field_name("consequence")):
                 condition = node.child_by_field_name("condition")
                 if condition is not None:
-                    found += self._made(node, self._condition(condition))
+                    call = failing_call(node.child_by_field_name("consequence"))
+                    assert call is not None
+                    found += self._made(node, self._condition(condition), called(call)[0])
             elif node.type == "call_expression":
                 changes = self._call(node)
                 if changes is not None:
-                    found += self._made(node, changes)
+                    found += self._made(node, changes, self._own_test(node))
         return found
 
-    def _made(self, node: Node, changes: Iterator[_Change]) -> Iterator[Site]:
-        """The sites of one assertion: values that can change, and the test told to fail before it."""
+    def _own_test(self, call: Node) -> str:
+        """What the test is called where a call stands; empty where that name may mean something else."""
+        t = self._definition.t
+        takes_test = any(text(node) == t for node in arguments(call))
+        return t if takes_test or not self._names.is_declared(t) else ""
+
+    def _made(self, node: Node, changes: Iterator[_Change], t: str) -> Iterator[Site]:
+        """The sites of one assertion: values that can change, and the test `t` told to fail before it."""
         certain = self.is_certain(node)
         if certain is None:
             return
@@ -129,8 +148,8 @@ class Finder:
             strong = True
             yield Site(edits, node.start_byte, strong=True, wide=wide, certain=certain)
         statement = statement_of(node)
-        if not strong and statement is not None and self._definition.t:
-            edit = Edit(statement.start_byte, statement.start_byte, f"{self._definition.t}.Fail(); ")
+        if not strong and statement is not None and t:
+            edit = Edit(statement.start_byte, statement.start_byte, f"{t}.Fail(); ")
             yield Site((edit,), node.start_byte, strong=False, wide=False, certain=certain)
 
     def is_certain(self, node: Node) -> bool | None:
@@ -174,6 +193,33 @@ class Finder:
                 )
             at = parent
         return certain and not self._left_before(node)
+
+    def names_of(self, child: Definition) -> list[str]:
+        """What subtests that one call makes are called, as far as that is written down."""
+        given = arguments(child.call)
+        written: list[Node | None] = list(given[:1]) if len(given) == 2 else []
+        if loop_around(child):
+            written = self._looped_names(given[0]) if len(given) == 2 else []
+        found: list[str] = []
+        for node in written:
+            value = string_value(node) if node is not None else None
+            if value is None:
+                return []
+            name = reported_name(value)
+            times = sum(re.fullmatch(re.escape(name) + r"(?:#\d\d)?", other) is not None for other in found)
+            found.append(f"{name}#{times:02}" if times else name)
+        return found
+
+    def _looped_names(self, name: Node) -> list[Node | None]:
+        """Where the names of subtests are written that a loop over a table makes."""
+        if name.type == "selector_expression":
+            row = name.child_by_field_name("operand")
+            table = self._names.table(row) if row is not None and row.type == "identifier" else None
+            return table.cells(text(name.child_by_field_name("field"))) if table is not None else []
+        if name.type == "identifier":
+            table = self._names.keyed(name)
+            return list(table.keys) if table is not None else []
+        return []
 
     def _left_before(self, node: Node) -> bool:
         """Whether the body may be left, by a passing test, before a node is reached."""
@@ -348,7 +394,7 @@ def _calls_itself(call: Node, function: Node) -> bool:
     return same(call.child_by_field_name("function"), function)
 
 
-def _loop_around(definition: Definition) -> bool:
+def loop_around(definition: Definition) -> bool:
     """Whether a subtest is made in a loop, so that each turn of it is a test."""
     at = definition.call.parent if definition.parent is not None else None
     while at is not None and at.type not in ("func_literal", "function_declaration"):

@@ -29,6 +29,8 @@ class Table:
     """Its elements, as literal values."""
     fields: tuple[tuple[str, str], ...]
     """Names and types of what a row holds, in order, when that is known."""
+    keys: tuple[Node | None, ...] = ()
+    """What the rows are called, where the table is a map."""
 
     def cells(self, field: str) -> list[Node | None]:
         """The value of one field in every row; None where a row leaves it out."""
@@ -74,6 +76,7 @@ class Names:
         self._declared: dict[str, list[Node | None]] = {}
         self._used: dict[str, list[Node]] = {}
         self._ranges: dict[str, list[Node]] = {}
+        self._keys: dict[str, list[Node]] = {}
         for node in inside(function):
             if node.type == "identifier":
                 self._used.setdefault(text(node), []).append(node)
@@ -87,6 +90,7 @@ class Names:
                 names = _left(node)
                 if len(names) == 2:
                     self._ranges.setdefault(names[1], []).append(node)
+                    self._keys.setdefault(names[0], []).append(node)
                 for name in names:
                     self._declared.setdefault(name, []).append(None)
 
@@ -97,6 +101,10 @@ class Names:
             return None
         uses = [node for node in self._used[text(name)] if not _is_declared(node)]
         return values[0] if all(map(_only_compared, uses)) else None
+
+    def is_declared(self, name: str) -> bool:
+        """Whether the function declares a name of its own, somewhere."""
+        return name in self._declared
 
     def value(self, name: Node) -> Node | None:
         """The value of a name that is declared once."""
@@ -111,6 +119,12 @@ class Names:
         if len(ranges) != 1 or any(text(value) != text(row) for value in others):
             return None
         return self.ranged(ranges[0])
+
+    def keyed(self, name: Node) -> Table | None:
+        """The table, a map, that a name is the key of a row in."""
+        clauses = self._keys.get(text(name), [])
+        table = self.ranged(clauses[0]) if len(clauses) == 1 else None
+        return table if table is not None and table.keys else None
 
     def ranged(self, clause: Node) -> Table | None:
         """The table that a loop goes over."""
@@ -155,9 +169,12 @@ class Names:
             return None
         element = type_.child_by_field_name("element") or type_.child_by_field_name("value")
         rows = []
+        keys: list[Node | None] = []
         for node in body.named_children:
             if node.type == "comment":
                 continue
+            if type_.type == "map_type":
+                keys.append(_inner(node.child_by_field_name("key")))
             value = node.child_by_field_name("value") if node.type == "keyed_element" else node
             inner = _inner(value)
             if inner is not None and inner.type == "unary_expression":
@@ -167,7 +184,7 @@ class Names:
             if inner is None or inner.type != "literal_value":
                 return None
             rows.append(inner)
-        return Table(tuple(rows), tuple(self._fields(element))) if rows else None
+        return Table(tuple(rows), tuple(self._fields(element)), tuple(keys)) if rows else None
 
     def _fields(self, type_: Node | None) -> Iterator[tuple[str, str]]:
         if type_ is not None and type_.type == "pointer_type":

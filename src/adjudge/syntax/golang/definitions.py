@@ -13,7 +13,7 @@ from tree_sitter import Node
 
 from adjudge.syntax.golang.nodes import arguments, called, inside, string_value, text
 
-__all__ = ["Definition", "Definitions", "test_parameter"]
+__all__ = ["Definition", "Definitions", "reported_name", "test_parameter"]
 
 _KINDS = ("Test", "Fuzz", "Example")
 _SKIPS = re.compile(r"\.\s*Skip(?:f|Now)?\s*\(")
@@ -76,9 +76,9 @@ class Definitions:
         """Where subtests are defined: ids of the nodes of the calls."""
 
     @property
-    def tests(self) -> tuple[str, ...]:
-        """Names that are written down and run."""
-        return tuple(dict.fromkeys(found.name for found in self._all if found.fixed))
+    def tops(self) -> list[Definition]:
+        """The functions, without their subtests."""
+        return [found for found in self._all if found.parent is None]
 
     def named(self, test: str) -> list[Definition]:
         """The definitions behind the name of a test; several only when they share their name."""
@@ -141,7 +141,7 @@ class Definitions:
         else:
             return None
         t = test_parameter(function) if function.type == "func_literal" else None
-        part = "*" if written is None else _rewritten(written)
+        part = "*" if written is None else reported_name(written)
         rest = ".+" if written is None else re.escape(part) + _AGAIN
         body = function.child_by_field_name("body") if t is not None else None
         return Definition(
@@ -191,7 +191,7 @@ def _output(body: Node) -> tuple[Node, ...]:
     return ()
 
 
-def _rewritten(name: str) -> str:
+def reported_name(name: str) -> str:
     """A name as `go test` reports it."""
     if not name:
         return "#00"

@@ -74,8 +74,23 @@ class GoFile:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """Names of the tests that are written down."""
-        return self._definitions.tests if self._definitions is not None else ()
+        """Names of the tests that are written down, those of tables too, and run whenever their test passes."""
+        return self._tests
+
+    @cached_property
+    def _tests(self) -> tuple[str, ...]:
+        names: dict[str, None] = {}
+        pending = [(found, found.name) for found in reversed(self._definitions.tops)] if self._definitions else []
+        while pending:
+            found, name = pending.pop()
+            names[name] = None
+            if found.body is None or not found.children:
+                continue
+            finder = self._finder(found, random.Random(0))
+            for child in reversed(found.children):
+                if finder.is_certain(child.call):
+                    pending += [(child, f"{name}/{part}") for part in reversed(finder.names_of(child))]
+        return tuple(names)
 
     @property
     def unittest_tests(self) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-__all__ = ["FAILING", "arguments", "called", "fails", "inside", "same", "statement_of", "string_value", "text"]
+__all__ = ["FAILING", "arguments", "called", "failing_call", "fails", "inside", "same", "statement_of", "string_value", "text"]
 
 FAILING = ("Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow")
 """Methods of `testing.T` that fail a test."""
@@ -63,8 +63,13 @@ def arguments(call: Node) -> list[Node]:
 
 def fails(block: Node | None) -> bool:
     """Whether a block, as soon as it is entered, fails the test or panics."""
+    return failing_call(block) is not None
+
+
+def failing_call(block: Node | None) -> Node | None:
+    """The call in a block that fails the test, or panics, as soon as the block is entered."""
     if block is None:
-        return False
+        return None
     for listed in block.named_children:
         for statement in listed.named_children if listed.type == "statement_list" else (listed,):
             call = statement.named_children[0] if statement.type == "expression_statement" else None
@@ -72,8 +77,8 @@ def fails(block: Node | None) -> bool:
                 continue
             before, name = called(call)
             if (before and name in FAILING) or (not before and name == "panic"):
-                return True
-    return False
+                return call
+    return None
 
 
 def statement_of(node: Node) -> Node | None:
