@@ -264,7 +264,11 @@ class Finder:
             if text(other) in ('""', "``"):
                 # The difference of two values: what it was found between says more than that it is empty.
                 made = self._names.value(one) if one.type == "identifier" else one
-                if made is not None and made.type == "call_expression" and ".".join(called(made)) == "cmp.Diff":
+                if (
+                    made is not None
+                    and made.type == "call_expression"
+                    and ".".join(called(made)) == "cmp.Diff"
+                ):
                     yield from self._compared(made)
                     return
         yield from list(self._values(right)) or list(self._values(left))
@@ -348,7 +352,9 @@ class Finder:
                 place = table.rows[at].start_byte + 1
                 comma = ", " if table.rows[at].named_children else ""
                 changed.append(
-                    ((Edit(place, place, f"{field}: {filler}{comma}"),), False) if filler is not None else None
+                    ((Edit(place, place, f"{field}: {filler}{comma}"),), False)
+                    if filler is not None
+                    else None
                 )
             else:
                 choices = list(self._literals(cell))

@@ -13,7 +13,20 @@ __all__ = ["Names", "Table"]
 
 _DECLARATIONS = ("short_var_declaration", "var_spec", "const_spec")
 _BASIC = frozenset(
-    ("int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "byte", "string")
+    (
+        "int",
+        "int8",
+        "int16",
+        "int32",
+        "int64",
+        "uint",
+        "uint8",
+        "uint16",
+        "uint32",
+        "uint64",
+        "byte",
+        "string",
+    )
 )
 _COMPARING = frozenset(
     ("DeepEqual", "Equal", "Diff", "Contains", "HasPrefix", "HasSuffix", "EqualFold", "Is", "len", "Compare")
@@ -149,7 +162,11 @@ class Names:
                 if node.type != "identifier" or text(node) != name or self._is_own(node):
                     continue
                 spec = node.parent
-                if spec is None or spec.type != "var_spec" or not same(spec.child_by_field_name("name"), node):
+                if (
+                    spec is None
+                    or spec.type != "var_spec"
+                    or not same(spec.child_by_field_name("name"), node)
+                ):
                     return None
                 found = dict(_bound(spec)).get(name)
                 if found is None:

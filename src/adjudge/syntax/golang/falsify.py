@@ -80,7 +80,9 @@ class GoFile:
     @cached_property
     def _tests(self) -> tuple[str, ...]:
         names: dict[str, None] = {}
-        pending = [(found, found.name) for found in reversed(self._definitions.tops)] if self._definitions else []
+        pending = (
+            [(found, found.name) for found in reversed(self._definitions.tops)] if self._definitions else []
+        )
         while pending:
             found, name = pending.pop()
             names[name] = None

@@ -7,7 +7,18 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-__all__ = ["FAILING", "arguments", "called", "failing_call", "fails", "inside", "same", "statement_of", "string_value", "text"]
+__all__ = [
+    "FAILING",
+    "arguments",
+    "called",
+    "failing_call",
+    "fails",
+    "inside",
+    "same",
+    "statement_of",
+    "string_value",
+    "text",
+]
 
 FAILING = ("Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow")
 """Methods of `testing.T` that fail a test."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
@@ -72,7 +72,6 @@ class _Built:
 async def drive_go(sandbox: Sandbox, order: Order, limits: Limits, channel: Channel) -> ExecResult:
     """Run a session; the result of the step that says most about how it went."""
     deadline = asyncio.get_running_loop().time() + order.timeout_s
-    command = order.command
     result, built = await _build(sandbox, order, limits)
     if not built.version:
         channel.report({"k": "unavailable", "message": result.stderr.text[-500:] or "there is no go"})
@@ -84,27 +83,33 @@ async def drive_go(sandbox: Sandbox, order: Order, limits: Limits, channel: Chan
     channel.report({"k": "collected", "ids": ids})
     for name, said in built.broken.items():
         folder = next((package.folder for package in built.packages if package.name == name), name)
-        channel.report({"k": "uncollected", "id": folder or ".", "outcome": "failed", "message": said[-2000:]})
+        channel.report(
+            {"k": "uncollected", "id": folder or ".", "outcome": "failed", "message": said[-2000:]}
+        )
     if order.collect_only:
         channel.report({"k": "end", "exit": result.exit_code or 0})
         return result
     worst = result
+    seconds = result.usage.wall_s
     failed = bool(built.broken)
     for package in built.packages:
         if package.name in built.broken or not package.functions:
             continue
         if stolen := sorted(set(package.embedded) & set(package.files)):
-            channel.note(f"{package.folder or '.'} embeds its tests ({', '.join(stolen)[:200]}); they did not run")
+            channel.note(
+                f"{package.folder or '.'} embeds its tests ({', '.join(stolen)[:200]}); they did not run"
+            )
             failed = True
             continue
         run = _PackageRun(sandbox, order, limits, channel, package, marks=_marks(built.version))
         ended = await run.run(deadline)
-        if ended is not None:
-            failed = failed or run.failed
-            if worst.ended is Ended.EXITED and ended.ended is not Ended.EXITED:
-                worst = ended
-            elif worst.ended is Ended.EXITED and ended.exit_code != 0:
-                worst = ended
+        if ended is None:
+            continue
+        failed = failed or run.failed
+        seconds += run.seconds
+        if worst.ended is Ended.EXITED and (ended.ended is not Ended.EXITED or ended.exit_code != 0):
+            worst = ended
+    worst = worst.model_copy(update={"usage": worst.usage.model_copy(update={"wall_s": seconds})})
     if worst.ended is Ended.EXITED:
         channel.report({"k": "end", "exit": 1 if failed else 0})
         worst = worst.model_copy(update={"exit_code": 1 if failed else 0})
@@ -206,55 +211,47 @@ class _PackageRun:
         self._package = package
         self._marks = marks
         self._chosen = any(arg.startswith("-run=") for arg in order.command.args)
+        self._where = package.folder or "."
         self.failed = False
+        self.seconds = 0.0
 
     async def run(self, deadline: float) -> ExecResult | None:
         """Run; how the last program ended, None when there was no time left for any."""
-        loop = asyncio.get_running_loop()
         left = dict.fromkeys(self._package.functions)
         alone: list[str] = []
-        names: Iterable[str] | None = None
+        names: list[str] | None = None
         result: ExecResult | None = None
         for _ in range(_MOST_RUNS):
-            remaining = deadline - loop.time()
+            remaining = deadline - asyncio.get_running_loop().time()
             if remaining < _LEAST_S:
-                self._channel.note(f"{self._package.folder or '.'}: no time was left for its tests")
+                self._channel.note(f"{self._where}: no time was left for its tests")
                 break
             result, output, late = await self._once(names, remaining)
-            if late:
-                # We ended it because of one test; that is no end of the session.
-                result = result.model_copy(update={"ended": Ended.EXITED, "exit_code": 1})
+            self.seconds += result.usage.wall_s
             self.failed = self.failed or result.exit_code != 0
             broken = {top_of(test): None for test in output.running}
             done = {top_of(test) for test in output.ended} - broken.keys()
-            before = len(left) + len(alone)
-            if len(broken) == 1 or names is not None and len(list(names)) == 1:
+            if len(broken) == 1:
                 # Nobody else can have done it.
-                message = (
-                    f"it took longer than {self._order.test_timeout_s:g} s"
-                    if late
-                    else "its program ended before it did"
-                )
+                limit = f"it took longer than {self._order.test_timeout_s:g} s"
                 for test in list(output.running):
-                    output.give_up(test, message)
+                    output.give_up(test, limit if late else "its program ended before it did")
             else:
-                alone += [name for name in broken if name not in alone]
+                alone += broken
             for name in (*done, *broken):
                 left.pop(name, None)
-            if names is not None:
-                alone = [name for name in alone if name not in names]
-            orderly = result.ended is Ended.EXITED and output.whole and not output.running and not broken
-            if self._chosen or len(left) + len(alone) >= before:
+            orderly = result.ended is Ended.EXITED and output.whole and not broken
+            if self._chosen:
                 break
             if alone:
-                names = [alone[0]]
-            elif left and not orderly:
+                names = [alone.pop(0)]
+            elif left and not orderly and (done or broken):
                 names = list(left)
             else:
                 break
         return result
 
-    async def _once(self, names: Iterable[str] | None, remaining: float) -> tuple[ExecResult, GoOutput, bool]:
+    async def _once(self, names: Sequence[str] | None, remaining: float) -> tuple[ExecResult, GoOutput, bool]:
         package = self._package
 
         def id_of(test: str) -> str:
@@ -269,7 +266,13 @@ class _PackageRun:
 
         folder = _ROOT / package.folder
         request = ExecRequest(
-            argv=("/bin/sh", "-c", 'exec "$0"/*.test "$@" 2>&1', str(_PROGRAMS / str(folder)[1:]), *self._args(names)),
+            argv=(
+                "/bin/sh",
+                "-c",
+                'exec "$0"/*.test "$@" 2>&1',
+                str(_PROGRAMS / str(folder)[1:]),
+                *self._args(names),
+            ),
             env=_env(self._order.command),
             cwd=folder,
             limits=self._limits.model_copy(update={"wall_s": remaining}),
@@ -293,10 +296,13 @@ class _PackageRun:
             raise
         output.close()
         if output.strange:
-            self._channel.note(f"{package.folder or '.'}: {output.strange} results of tests that did not run")
+            self._channel.note(f"{self._where}: {output.strange} results of tests that did not run")
+        if late:
+            # We ended it because of one test; that is no end of the session.
+            result = result.model_copy(update={"ended": Ended.EXITED, "exit_code": 1})
         return result, output, late
 
-    def _args(self, names: Iterable[str] | None) -> list[str]:
+    def _args(self, names: Sequence[str] | None) -> list[str]:
         args = ["-test.v=test2json" if self._marks else "-test.v=true", "-test.paniconexit0"]
         for arg in self._order.command.args:
             if arg.startswith(("-short", "-run=", "-parallel=", "-cpu=")):
