@@ -98,6 +98,7 @@ class TestRunCollector:
                     plugins=suite.plugins,
                     timeout_s=request.timeout_s,
                     test_timeout_s=request.test_timeout_s,
+                    mounts=suite.mounts,
                 ),
                 tree=tree,
                 files=suite.files,

@@ -17,11 +17,12 @@ from adjudge.errors import UsageError
 from adjudge.evidence.gradedtree import Graded, laid_over
 from adjudge.evidence.protected import Protection
 from adjudge.evidence.tests.order import Order
+from adjudge.evidence.tests.runners.golang import LIBRARY
 from adjudge.evidence.tests.session import Session, Suites
 from adjudge.evidence.tests.suite import Suite, content, find_files, is_file
 from adjudge.evidence.tests.twins import TestFiles
 from adjudge.records.evidence import TestCommand, TestRun
-from adjudge.records.sandbox import WorkspaceTree
+from adjudge.records.sandbox import Mount, WorkspaceTree
 from adjudge.syntax.golang.falsify import SUFFIX
 
 __all__ = ["find_go_suite"]
@@ -46,7 +47,15 @@ async def find_go_suite(request: TestRun, graded: Graded, baseline: WorkspaceTre
     if request.scope == "ids":
         command = command.model_copy(update={"args": tuple(_named(request, command, files))})
     tree, _ = await laid_over(baseline, graded.place / "collected", hidden)
-    order = Order(command, plugins=(), collect_only=True, timeout_s=request.timeout_s)
+    library = graded.place / "library"
+    await asyncio.to_thread(library.mkdir)
+    order = Order(
+        command,
+        plugins=(),
+        collect_only=True,
+        timeout_s=request.timeout_s,
+        mounts=(Mount(source=library, target=LIBRARY, writable=True),),
+    )
     session = await suites.run(order, tree)
     if session.channel.unavailable or not session.channel.runner:
         said = session.channel.unavailable or session.result.reason or session.result.stderr.text[-300:]
@@ -57,7 +66,8 @@ async def find_go_suite(request: TestRun, graded: Graded, baseline: WorkspaceTre
     expected = request.expected
     if expected is None:
         expected = tuple(_expected(files, session, command))
-    return Suite(command, files, expected, (), len(session.channel.collected))
+    shared = (Mount(source=library, target=LIBRARY),)
+    return Suite(command, files, expected, (), len(session.channel.collected), shared)
 
 
 def _files(request: TestRun, graded: Graded, root: Path) -> dict[str, bytes]:
@@ -94,7 +104,9 @@ def _expected(files: Mapping[str, bytes], session: Session, command: TestCommand
     """Tests of the files that are built, or of all when that could not be found out."""
     known = TestFiles(files, "")
     built = {id_.partition("::")[0] for id_ in session.channel.collected}
-    paths = [path for path in known.paths if path in built] if session.channel.collected else known.paths
+    paths = (
+        [path for path in known.paths if path in built] if not session.channel.uncollected else known.paths
+    )
     pattern = next((arg.partition("=")[2] for arg in command.args if arg.startswith("-run=")), "")
     parts = [re.compile(part) for part in pattern.split("/")] if pattern else []
     return [

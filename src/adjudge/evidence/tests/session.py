@@ -97,7 +97,8 @@ class Suites:
     async def run(self, order: Order, workspace: WorkspaceTree) -> Session:
         """Run one session in a fresh sandbox over a workspace."""
         limits = self._base.limits.model_copy(update={"wall_s": order.timeout_s})
-        spec = self._base.model_copy(update={"workspace": workspace, "limits": limits})
+        mounts = (*self._base.mounts, *order.mounts)
+        spec = self._base.model_copy(update={"workspace": workspace, "limits": limits, "mounts": mounts})
         channel = Channel()
 
         def observe(stream: Literal["stdout", "stderr"], data: bytes) -> None:

@@ -343,7 +343,7 @@ class Finder:
 
     def _cells(self, row: Node, field: str) -> Iterator[_Change]:
         table = self._names.table(row)
-        if table is None:
+        if table is None or not self._names.is_only_compared(row, field):
             return
         changed: list[_Change | None] = []
         for at, cell in enumerate(table.cells(field)):

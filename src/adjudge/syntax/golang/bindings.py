@@ -89,9 +89,13 @@ class Names:
         self._declared: dict[str, list[Node | None]] = {}
         self._used: dict[str, list[Node]] = {}
         self._ranges: dict[str, list[Node]] = {}
+        self._fields_used: dict[tuple[str, str], list[Node]] = {}
         self._keys: dict[str, list[Node]] = {}
         for node in inside(function):
-            if node.type == "identifier":
+            if node.type == "selector_expression":
+                row, part = node.child_by_field_name("operand"), node.child_by_field_name("field")
+                self._fields_used.setdefault((text(row), text(part)), []).append(node)
+            elif node.type == "identifier":
                 self._used.setdefault(text(node), []).append(node)
             elif node.type in _DECLARATIONS:
                 for name, value in _bound(node):
@@ -132,6 +136,11 @@ class Names:
         if len(ranges) != 1 or any(text(value) != text(row) for value in others):
             return None
         return self.ranged(ranges[0])
+
+    def is_only_compared(self, row: Node, field: str) -> bool:
+        """Whether a field of rows is used for nothing but comparing: what goes in must not be changed."""
+        uses = self._fields_used.get((text(row), field), [])
+        return all(map(_only_compared, uses))
 
     def keyed(self, name: Node) -> Table | None:
         """The table, a map, that a name is the key of a row in."""

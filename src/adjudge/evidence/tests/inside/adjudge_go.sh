@@ -23,7 +23,17 @@ shift
 printf '@listed\t%s\n' "$?"
 find . -name '*_test.go' -type f -exec grep -HoE '^func (Test|Example|Fuzz)[^[:space:](]*\(' {} + |
     sed 's/^/@function	/'
-[ "$mode" = build ] || exit 0
+library=/tmp/adjudge-go-library
+if [ "$mode" = list ]; then
+    # Since Go 1.20 the standard library is not delivered built. Its packages, and nothing else, are built here,
+    # where the code under test is not, so that each session need not do it again.
+    if [ -d "$library" ] && [ ! -f "$("$go" env GOROOT)/pkg/$("$go" env GOOS)_$("$go" env GOARCH)/fmt.a" ]; then
+        "$go" list -e $options -deps -test -f '{{if .Standard}}{{.ImportPath}}{{end}}' "$@" |
+            GOCACHE=$library xargs "$go" build $options
+    fi
+    exit 0
+fi
+[ ! -d "$library" ] || { mkdir -p "$GOCACHE" && cp -r "$library/." "$GOCACHE/"; }
 
 cat >"$place/take" <<'TAKE'
 #!/bin/sh

@@ -21,7 +21,7 @@ from adjudge.evidence.tests.order import Order, inside_text
 from adjudge.records.evidence import TestCommand
 from adjudge.records.sandbox import Ended, ExecRequest, ExecResult, Limits
 
-__all__ = ["GO_ENV", "drive_go"]
+__all__ = ["GO_ENV", "LIBRARY", "drive_go"]
 
 GO_ENV: Mapping[str, str] = {
     "GOENV": "off",
@@ -35,6 +35,8 @@ GO_ENV: Mapping[str, str] = {
 }
 """Nothing is fetched, and nothing but the recipe's command sets options. The cache is made for the session."""
 
+LIBRARY = PurePosixPath("/tmp/adjudge-go-library")
+"""The standard library, built once for all sessions of a run; each works on a copy."""
 _ROOT = PurePosixPath("/workspace")
 _PROGRAMS = PurePosixPath("/tmp/adjudge-go/bin")
 _BUILD_OPTIONS = ("-tags=", "-mod=", "-race", "-trimpath")
@@ -85,6 +87,10 @@ async def drive_go(sandbox: Sandbox, order: Order, limits: Limits, channel: Chan
         folder = next((package.folder for package in built.packages if package.name == name), name)
         channel.report(
             {"k": "uncollected", "id": folder or ".", "outcome": "failed", "message": said[-2000:]}
+        )
+    if not built.packages:
+        channel.report(
+            {"k": "uncollected", "id": ".", "outcome": "failed", "message": result.stderr.text[-500:]}
         )
     if order.collect_only:
         channel.report({"k": "end", "exit": result.exit_code or 0})
