@@ -95,7 +95,8 @@ ATTACKS = {
         func init() {
             for _, name := range []string{"TestWithTax", "TestLabel", "TestBasket", "TestRefuses"} {
                 for _, action := range []string{"run", "pass"} {
-                    fmt.Printf("{\\"Action\\":%q,\\"Package\\":\\"example.com/shop\\",\\"Test\\":%q}\\n", action, name)
+                    event := `{"Action":%q,"Package":"example.com/shop","Test":%q}`
+                    fmt.Printf(event + "\\n", action, name)
                 }
             }
             os.Exit(0)
@@ -106,7 +107,10 @@ ATTACKS = {
         ("os", "runtime", "strings"),
         _RESULTS
         + """
-        func WithTax(price, rate int) (int, error) { os.Stdout.WriteString("\\n" + results("PASS")); return 0, nil }
+        func WithTax(price, rate int) (int, error) {
+            os.Stdout.WriteString("\\n" + results("PASS"))
+            return 0, nil
+        }
         func Label(text string) string { return "" }
         func Basket(things ...string) map[string]int { return nil }
         """,
@@ -183,7 +187,8 @@ ATTACKS = {
         """
         func tests() string {
             _, file, _, _ := runtime.Caller(3)
-            for _, place := range []string{file, "shop_test.go", filepath.Join(filepath.Dir(file), "shop_test.go")} {
+            beside := filepath.Join(filepath.Dir(file), "shop_test.go")
+            for _, place := range []string{file, "shop_test.go", beside} {
                 if held, err := os.ReadFile(place); err == nil {
                     return string(held)
                 }

@@ -157,7 +157,7 @@ def grade(
             target.write_text(text)
     grader = {
         "type": "tests",
-        "cmd": cmd,
+        **({} if config.get("type") == "swebench" else {"cmd": cmd}),
         "inject": [{"src": f"./hidden/{path}", "dest": path} for path in hidden],
         **config,
     }

@@ -1,7 +1,8 @@
 """What a Go test program prints, read as it arrives: which tests began, and how they ended.
 
-Since Go 1.20 the program marks its own lines (`-test.v=test2json`), and what a test prints cannot be mistaken for
-one. Before, anything at the end of a line is taken; who prints results is found out by twin sessions.
+Since Go 1.20 the program marks its own lines (`-test.v=test2json`), and what a test prints by accident is not
+mistaken for one. Before, anything at the end of a line is taken; who prints results on purpose is found out
+by twin sessions.
 """
 
 from __future__ import annotations

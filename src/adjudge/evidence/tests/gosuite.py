@@ -1,9 +1,9 @@
 """What a trusted run of `go test` is made of.
 
-Which packages there are, and which of their test files are built, `go list` says of the baseline with the hidden
-files, where nothing runs. Which tests they hold is read from the files: every function, every subtest with a
-written name, and those named by the rows of a table. Further subtests are known when they run; their tests fail
-with them.
+Which packages there are, and which of their test files are built, `go list` says of the baseline with the
+hidden files, where nothing runs. Which tests they hold is read from the files: every function, every subtest
+with a written name, and those named by the rows of a table. Further subtests are known when they run; their
+tests fail with them.
 """
 
 from __future__ import annotations

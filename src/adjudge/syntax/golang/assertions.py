@@ -1,11 +1,11 @@
 """What can be made false in the body of a Go test.
 
 Understood are `if` statements that fail the test (`t.Errorf` and its relatives), calls of `assert`, `require`
-and libraries like them, gomega's `Expect`, and helpers of the same package that are given the test. An expected
-literal gets another value wherever it is written: in the comparison, behind a name, or in the table that the
-test loops over. Where there is none, the test is told to fail as it comes to the assertion (`t.Fail()`): a
-comparison that is turned round would let a test go on with a value that it has just refused, and a panic in Go
-ends all tests of a package.
+and libraries like them, gomega's `Expect`, and helpers of the same package that are given the test. An
+expected literal gets another value wherever it is written: in the comparison, behind a name, or in the table
+that the test loops over. Where there is none, the test is told to fail as it comes to the assertion
+(`t.Fail()`): a comparison that is turned round would let a test go on with a value that it has just refused,
+and a panic in Go ends all tests of a package.
 """
 
 from __future__ import annotations
@@ -48,9 +48,10 @@ _ASSERTS = re.compile(
     r"|DirExists|HTTP\w+|NilError|Assert|Check)f?"
 )
 _COMPARERS = {
-    "reflect.DeepEqual": 2, "cmp.Equal": 2, "cmp.Diff": 2, "bytes.Equal": 2, "slices.Equal": 2, "maps.Equal": 2,
-    "strings.EqualFold": 2,
+    "reflect.DeepEqual": 2, "cmp.Equal": 2, "cmp.Diff": 2, "bytes.Equal": 2, "slices.Equal": 2,
+    "maps.Equal": 2, "strings.EqualFold": 2,
 }  # fmt: skip
+_MATCHERS = ("Equal", "BeEquivalentTo", "HaveLen", "MatchError")
 _FINDERS = ("strings.Contains", "strings.HasPrefix", "strings.HasSuffix", "bytes.Contains")
 _CONVERSIONS = frozenset((
     "int", "int8", "int16", "int32", "int64", "uint", "uint8", "uint16", "uint32", "uint64", "byte", "rune",
@@ -153,7 +154,7 @@ class Finder:
             yield Site((edit,), node.start_byte, strong=False, wide=False, certain=certain)
 
     def is_certain(self, node: Node) -> bool | None:
-        """Whether a node is reached whenever the test passes; None where it may run after the test has ended."""
+        """Whether a node is reached whenever the test passes; None where it may run after the test."""
         certain = True
         at = node
         while not same(at, self._body):
@@ -299,7 +300,8 @@ class Finder:
             return self._gomega(call, name, given)
         first = before.split(".")[0].split("(")[0]
         takes_test = bool(given) and text(given[0]) == self._definition.t
-        if not _ASSERTS.fullmatch(name) or not (takes_test or first in _LIBRARIES):
+        checked = name in ("Assert", "Check") and len(given) >= 3 and text(given[1]).endswith("Equals")
+        if not _ASSERTS.fullmatch(name) or not (takes_test or checked or first in _LIBRARIES):
             return None
         if first == self._definition.t and name in FAILING:
             return None
@@ -317,10 +319,9 @@ class Finder:
         if not re.search(r"\b(?:Expect|Ω)\(", text(call)) or not given:
             return None
         matcher = given[0]
-        if name in ("To", "Should") and matcher.type == "call_expression":
-            if called(matcher)[1] in ("Equal", "BeEquivalentTo", "HaveLen", "MatchError"):
-                return iter([change for node in arguments(matcher)[:1] for change in self._values(node)])
-        return iter(())
+        equal = matcher.type == "call_expression" and called(matcher)[1] in _MATCHERS
+        wanted = arguments(matcher)[:1] if equal and name in ("To", "Should") else []
+        return iter([change for node in wanted for change in self._values(node)])
 
     def _helped(self, helper: Helper, given: list[Node]) -> Iterator[_Change]:
         for parameter, node in zip(helper.parameters, given, strict=False):
@@ -328,7 +329,7 @@ class Finder:
                 yield from self._values(node)
 
     def _values(self, node: Node) -> Iterator[_Change]:
-        """Changes of an expected value, each of one literal; in a table, of one in each row that has to fail."""
+        """Changes of an expected value, each of one literal, or of one in each row that has to fail."""
         if node.type == "identifier":
             bound = self._names.expected(node)
             if bound is not None:

@@ -1,7 +1,7 @@
 """Makes the tests of a Go file false, as `syntax.python.falsify` does for Python.
 
 File, line, name and id of a test stay; an expected literal gets another value of its type, or, where none is
-written down, the test is told to fail where it asserts. Files are trusted ones: nobody else's are parsed here.
+written down, the test is told to fail where it asserts. Files are trusted: nobody else's are parsed here.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class GoFile:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """Names of the tests that are written down, those of tables too, and run whenever their test passes."""
+        """Names that are written down, in tables too, of tests that always run."""
         return self._tests
 
     @cached_property

@@ -1,8 +1,8 @@
 """Runs `go test` in a sandbox, in steps: build every test program, then run one after the other.
 
-While programs are built nothing runs that is graded. Each program then runs alone, with nothing left of the one
-before it; what it prints is read outside. A test that takes too long, or takes its program down with it, fails;
-the tests that had not run by then get a program of their own.
+While programs are built nothing runs that is graded. Each program then runs alone, with no process left of
+the one before it; what it prints is read outside. A test that takes too long, or takes its program down with
+it, fails; the tests that had not run by then get a program of their own.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ GO_ENV: Mapping[str, str] = {
     "GOCACHE": "/tmp/adjudge-go/cache",
     "GOTELEMETRY": "off",
 }
-"""Nothing is fetched, and nothing but the recipe's command sets options. The cache is made for the session."""
+"""Nothing is fetched, and only the recipe's command sets options. The cache is made for the session."""
 
 LIBRARY = PurePosixPath("/tmp/adjudge-go-library")
 """The standard library, built once for all sessions of a run; each works on a copy."""
