@@ -17,6 +17,7 @@ from adjudge.records.evaluation import TaskRef
 from adjudge.records.paths import WorkspacePath
 
 __all__ = [
+    "NO_AGENT",
     "AgentOutcome",
     "AgentRef",
     "AgentStatus",
@@ -77,6 +78,10 @@ class AgentRef(Record):
     def config_digest(self) -> str:
         """Identity of the set-up."""
         return digest_json([self.type, dict(self.config)])
+
+
+NO_AGENT = AgentRef(name="none", type="none")
+"""Of a run that was made elsewhere and only graded here."""
 
 
 class RunKey(Record):

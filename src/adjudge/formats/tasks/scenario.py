@@ -17,6 +17,7 @@ from adjudge.formats.tasks.sections import (
     parse_instruction,
     parse_sandbox,
     parse_setup,
+    parse_solution,
     parse_workspace,
 )
 from adjudge.formats.tasks.turns import parse_turns
@@ -27,8 +28,8 @@ __all__ = ["JUDGE_PARTS", "KEYS", "ParsedScenario", "parse_scenario"]
 Section = TypeVar("Section")
 
 KEYS = (
-    "name", "instruction", "turns", "workspace", "setup", "scorers", "graders", "expect", "rollup",
-    "pass_threshold", "expected_outcome", "limits", "sandbox",
+    "name", "instruction", "turns", "workspace", "setup", "solution", "scorers", "graders", "expect",
+    "rollup", "pass_threshold", "expected_outcome", "limits", "sandbox",
 )  # fmt: skip
 """Every key at the top of a scenario."""
 
@@ -102,6 +103,7 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
     instruction = section("instruction", lambda node: parse_instruction(node, findings, folder), "")
     workspace = section("workspace", lambda node: parse_workspace(node, findings, folder), None)
     setup = section("setup", lambda node: parse_setup(node, findings), None)
+    solution = section("solution", lambda node: parse_solution(node, findings, folder), None)
     no_turns: tuple[Turn, ...] = ()
     turns = section("turns", lambda node: parse_turns(node, findings), no_turns)
     no_limits: RunLimits | None = RunLimits()
@@ -109,6 +111,10 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
     sandbox = section("sandbox", lambda node: parse_sandbox(node, findings), SandboxSettings())
     if "setup" in top and "workspace" not in top:
         findings.problem(top["setup"], "setup", "needs a workspace to run in; add one or remove setup")
+    if "solution" in top and "workspace" not in top:
+        findings.problem(
+            top["solution"], "solution", "needs a workspace to solve; add one or remove solution"
+        )
     if "turns" in top and "instruction" not in top:
         findings.problem(top["turns"], "turns", "follow the instruction, and there is none; add one")
     if "workspace" in top and "instruction" not in top:
@@ -120,6 +126,7 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
         instruction=instruction,
         workspace=workspace,
         setup=setup,
+        solution=solution,
         turns=turns,
         recipe=recipe,
         expected_outcome=header.expected_outcome,

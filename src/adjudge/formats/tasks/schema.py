@@ -56,6 +56,12 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
                 "description": _model(Setup, defs, "setup")["description"],
                 "anyOf": [{"type": "string", "pattern": r"\S"}, _model(Setup, defs, "setup")],
             },
+            "solution": {
+                "description": "A known good attempt, for the oracle agent: a patch, a folder of files, or a "
+                "script that is run in the workspace.",
+                "type": "string",
+                "pattern": r"\S",
+            },
             "scorers": {
                 "description": "The checks. A type says whether it is required; no threshold unless written.",
                 **lines,
@@ -78,6 +84,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
             "expect": ["graders"],
             "pass_threshold": ["scorers"],
             "setup": ["workspace"],
+            "solution": ["workspace"],
             "turns": ["instruction"],
         },
         "$defs": defs,
@@ -131,10 +138,11 @@ def _workspace(defs: Schema) -> Schema:
         return {"properties": dict.fromkeys(fields, False)}
 
     schema["allOf"] = [
-        when(SourceKind.GIT, {"oneOf": [{"required": ["url"]}, {"required": ["path"]}]}),
-        when(SourceKind.ARCHIVE, {"required": ["path"], **takes_no("url", "ref")}),
-        when(SourceKind.DIRECTORY, {"required": ["path"], **takes_no("url", "ref")}),
-        when(SourceKind.EMPTY, takes_no("url", "path", "ref", "subdir")),
+        when(SourceKind.GIT, {"oneOf": [{"required": ["url"]}, {"required": ["path"]}], **takes_no("files")}),
+        when(SourceKind.ARCHIVE, {"required": ["path"], **takes_no("url", "ref", "files")}),
+        when(SourceKind.DIRECTORY, {"required": ["path"], **takes_no("url", "ref", "files")}),
+        when(SourceKind.EMPTY, takes_no("url", "path", "ref", "subdir", "files")),
+        when(SourceKind.FILES, {"required": ["files"], **takes_no("url", "path", "ref", "subdir")}),
     ]
     schema["description"] = "Where the workspace comes from. Left out in a recipe for workspaces that exist."
     return schema

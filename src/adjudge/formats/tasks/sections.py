@@ -15,7 +15,7 @@ from adjudge.formats.tasks.checking import Findings, check, entries
 from adjudge.formats.tasks.document import Node
 from adjudge.formats.tasks.messages import describe, did_you_mean
 from adjudge.records.base import Record
-from adjudge.records.paths import RelativePath
+from adjudge.records.paths import RelativePath, check_relative
 from adjudge.records.score import Rollup
 from adjudge.records.task import (
     ExpectedOutcome,
@@ -36,6 +36,7 @@ __all__ = [
     "parse_instruction",
     "parse_sandbox",
     "parse_setup",
+    "parse_solution",
     "parse_workspace",
 ]
 
@@ -146,6 +147,11 @@ def parse_workspace(node: Node, findings: Findings, folder: ScenarioFolder) -> W
             folder.source(source.path, source.source)
         except ValueError as error:
             findings.problem(fields["path"], "workspace.path", str(error))
+    for number, file in enumerate(source.files):
+        try:
+            folder.source(file.src, SourceKind.FILES)
+        except ValueError as error:
+            findings.problem(fields["files"], f"workspace.files[{number}].src", str(error))
     return source
 
 
@@ -154,6 +160,7 @@ _TAKES = {
     SourceKind.ARCHIVE: ("path", "subdir"),
     SourceKind.DIRECTORY: ("path", "subdir"),
     SourceKind.EMPTY: (),
+    SourceKind.FILES: ("files",),
 }
 
 
@@ -171,6 +178,8 @@ def _misfits(kind: SourceKind, fields: Mapping[str, Node]) -> Mapping[str, str]:
             found["path"] = "give url or path, not both"
         elif "url" not in fields and "path" not in fields:
             found["url"] = "missing; a workspace from 'git' needs url or path"
+    elif kind is SourceKind.FILES and "files" not in fields:
+        found["files"] = "missing; a workspace from 'files' needs it"
     elif "path" in _TAKES[kind] and "path" not in fields and not (kind is SourceKind.ARCHIVE and found):
         found["path"] = f"missing; a workspace from '{kind}' needs it"
     return found
@@ -206,6 +215,25 @@ def parse_setup(node: Node, findings: Findings) -> Setup | None:
         findings.problem(node, "setup", f"a command or a mapping expected, found {describe(node.plain())}")
         return None
     return check(Setup, node, "setup", findings, needed_by="setup")
+
+
+def parse_solution(node: Node, findings: Findings, folder: ScenarioFolder) -> str | None:
+    """The path of a known good attempt: a patch, a folder of files, or a script."""
+    if not isinstance(node.value, str):
+        found = describe(node.plain())
+        findings.problem(node, "solution", f"the path of a patch, folder or script expected; found {found}")
+        return None
+    try:
+        path = check_relative(node.value)
+        folder(path)
+        above = path.rpartition("/")[0]
+        if above and not path.endswith((".patch", ".diff")):
+            # A script may use what lies beside it.
+            folder(above)
+    except ValueError as error:
+        findings.problem(node, "solution", str(error))
+        return None
+    return path
 
 
 def _absolute(path: str) -> str:

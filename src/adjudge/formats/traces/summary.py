@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from adjudge.records.run import TokenUsage
 from adjudge.records.trace import (
     MAX_TOKENS,
     BrokenLine,
@@ -24,13 +25,15 @@ from adjudge.records.trace import (
     clip_text,
 )
 
-__all__ = ["TraceSummariser", "summarise"]
+__all__ = ["TraceSummariser", "summarise", "usage_of"]
 
 MAX_TOOLS = 1000
 MAX_MODELS = 50
 MAX_SUBAGENTS = 200
 MAX_SAMPLES = 10
 MAX_RESPONSE = 64 * 1024
+_OTHERS = ""
+"""Stands for the sub-agents beyond the cap."""
 _PARTS = ("input", "output", "cache_read", "cache_write", "reasoning", "total")
 
 
@@ -94,7 +97,8 @@ class TraceSummariser:
         self._models: dict[str, None] = {}
         self._subagents: dict[str, None] = {}
         self._closed = _Spent()
-        self._open = _Spent()
+        self._open: dict[str | None, _Spent] = {None: _Spent()}
+        """By the agent that used it."""
         self._stop: Stop | None = None
         self._stated_s: float | None = None
         self._times: tuple[float, float] | None = None
@@ -102,6 +106,7 @@ class TraceSummariser:
         self._working = False
         self._response = ""
         self._dropped = 0
+        self._structured = False
         self._broken: list[BrokenLine] = []
 
     def add(self, item: TraceItem) -> None:
@@ -112,6 +117,8 @@ class TraceSummariser:
             if len(self._broken) < MAX_SAMPLES:
                 self._broken.append(item)
             return
+        if not isinstance(item, Message) or item.role != "assistant":
+            self._structured = True
         if item.time_s is not None:
             first, last = self._times or (item.time_s, item.time_s)
             self._times = min(first, item.time_s), max(last, item.time_s)
@@ -153,24 +160,28 @@ class TraceSummariser:
     def _take_usage(self, usage: TraceUsage) -> None:
         if usage.model:
             _remember(self._models, usage.model, MAX_MODELS)
+        agent = usage.agent
+        if agent not in self._open and len(self._open) > MAX_SUBAGENTS:
+            agent = _OTHERS
+        spent = self._open.setdefault(agent, _Spent())
         if usage.scope == "increment":
-            self._open.add(usage)
+            spent.add(usage)
             return
         stated = _Spent()
         stated.add(usage)
-        self._open.at_least(stated)
-        self._closed = _sum(self._closed, self._open)
-        self._open = _Spent()
+        spent.at_least(stated)
+        self._closed = _sum(self._closed, self._open.pop(agent))
 
     def summary(self) -> TraceSummary:
         """Everything so far."""
-        spent = _sum(self._closed, self._open)
+        spent = self._closed
+        for unclosed in self._open.values():
+            spent = _sum(spent, unclosed)
         started, ended = self._times or (None, None)
-        lasted = [
-            seconds
-            for seconds in (self._stated_s, None if self._times is None else self._times[1] - self._times[0])
-            if seconds is not None
-        ]
+        lasted = [] if self._stated_s is None else [self._stated_s]
+        if started is not None and ended is not None and ended > started:
+            # One time alone says nothing of how long it took.
+            lasted.append(ended - started)
         calls = sum(self._kinds.values())
         broken = self._by_type["broken"]
         return TraceSummary(
@@ -184,6 +195,7 @@ class TraceSummariser:
                 ToolCount(raw_name=raw, name=name, kind=kind, calls=count)
                 for (raw, name, kind), count in self._tools.most_common()
             ),
+            tools_known=self._structured,
             unnamed_tool_calls=self._unnamed,
             tool_errors=self._tool_errors,
             tokens=_tokens(spent),
@@ -203,6 +215,20 @@ class TraceSummariser:
             broken_samples=tuple(self._broken),
             notes=_notes(spent, self._unnamed),
         )
+
+
+def usage_of(summary: TraceSummary) -> TokenUsage:
+    """What a run used, by its trace. What a total states beyond its parts is counted as output."""
+    tokens = summary.tokens
+    beyond = (tokens.total or 0) - (tokens.parts or 0)
+    return TokenUsage(
+        input_tokens=tokens.input,
+        output_tokens=(tokens.output or 0) + beyond if beyond > 0 else tokens.output,
+        cache_read_tokens=tokens.cache_read,
+        cache_write_tokens=tokens.cache_write,
+        cost_usd=summary.cost_usd,
+        tool_calls=summary.tool_calls if summary.tools_known else None,
+    )
 
 
 def _is_work(item: TraceItem) -> bool:
