@@ -7,7 +7,7 @@ import json
 import tomllib
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudge.formats.testconfig import ConfigUnreadable, has_pytest_section, merge_config, write_toml
@@ -130,6 +130,7 @@ def _without_none(value: object) -> object:
     return value
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(product=st.dictionaries(st.text(st.characters(codec="utf-8")), _values, max_size=4))
 def test_what_is_merged_reads_back_as_it_was(product: dict[str, object]) -> None:
     for name in (
