@@ -43,6 +43,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
         "type": "object",
         "properties": {
             "name": header["name"],
+            "tags": header["tags"],
             "instruction": {
                 "description": "What the agent is asked to do: text, or a file that holds it.",
                 "anyOf": [
@@ -201,7 +202,7 @@ def _scorer(name: str, defs: Schema) -> Schema:
     flags["type"] = {"const": name}
     flags["required"]["default"] = scorer.required_by_default
     if scorer.advisory_only:
-        del flags["weight"], flags["gate"]
+        del flags["weight"], flags["gate"], flags["primary"]
     own = _model(scorer.Config, defs, f"scorer.{name}")
     fields = own.get("properties", {})
     others = other_names(scorer.Config)
