@@ -76,6 +76,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
             "rollup": header["rollup"],
             "pass_threshold": header["pass_threshold"],
             "expected_outcome": header["expected_outcome"],
+            "error_categories": header["error_categories"],
             "limits": _model(RunLimits, defs, "limits"),
             "sandbox": _sandbox(defs),
         },
