@@ -26,6 +26,8 @@ COMMANDS: dict[str, Entry] = {
     "list": Entry("adjudge.cli.runs:list_", "List stored runs with their gates."),
     "show": Entry("adjudge.cli.runs:show", "Show all that is known of a stored run."),
     "diff": Entry("adjudge.cli.runs:diff", "Show what a stored run changed."),
+    "report": Entry("adjudge.cli.report:report", "Say what stored runs add up to."),
+    "compare": Entry("adjudge.cli.report:compare", "Compare two experiments, or two agents, by their tasks."),
     "store": Entry("adjudge.cli.store:store", "Check, clear up, move and take over what is kept."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),
     "schema": Entry("adjudge.cli.schema:schema", "Print the JSON Schema of scenario files."),

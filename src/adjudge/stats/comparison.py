@@ -66,7 +66,7 @@ class Comparison(NamedTuple):
             better, worse = (self.second, self.first) if found.mean > 0 else (self.first, self.second)
             return f"{better.label} passes more often than {worse.label}"
         if found.pairs < 6:
-            return f"too few tasks to tell: {found.pairs} in both, and 6 is the least that could show a difference"
+            return f"too few tasks to tell: {found.pairs} on both sides, 6 is the least that could"
         return "no difference is shown"
 
 

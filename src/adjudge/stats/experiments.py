@@ -1,7 +1,7 @@
 """What many runs add up to: per agent and model, per task, and which scorers fail most.
 
-A run that could not be graded is counted and shown, and takes part in no rate and no mean: an error is ours, and
-never a zero of the agent's.
+A run that could not be graded is counted and shown, and takes part in no rate and no mean: an error is ours,
+and never a zero of the agent's.
 """
 
 from __future__ import annotations
