@@ -22,15 +22,16 @@ from adjudge.capture.baseline import Baseline, directory_baseline, resolve_basel
 from adjudge.capture.changes import capture_changes
 from adjudge.capture.fingerprint import fingerprint
 from adjudge.capture.repository import find_git_directory
-from adjudge.contracts import BlobStore, SandboxBackend, Subject
+from adjudge.contracts import BlobStore, SandboxBackend, Subject, TraceSource
 from adjudge.engine.collectors import Means
 from adjudge.errors import CaptureError, InfraError, SubjectChanged, SubjectError, UsageError
 from adjudge.records.change import ChangeSet
-from adjudge.records.evaluation import Evaluation
+from adjudge.records.evaluation import Evaluation, GateResult
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.task import Scenario, Task
 from adjudge.settings import Settings, load_settings
 from adjudge.tasks.freeze import FrozenTask, freeze
+from adjudge.tasks.load import is_task_directory
 from adjudge.tasks.seeds import Seed, find_seed
 from adjudge.tasks.stability import find_stability
 from adjudge.tasks.trees import remove_tree
@@ -55,6 +56,9 @@ class GradeRequest(NamedTuple):
     jobs: int | None = None
     sandbox: str | None = None
     save: bool = False
+    trace: str | Path | None = None
+    trace_format: str | None = None
+    response: str | Path | None = None
 
 
 def grade_now(request: GradeRequest) -> Evaluation:
@@ -88,6 +92,8 @@ class GradeJob:
         self._baseline: Baseline | None = None
         self._fault: SubjectError | InfraError | None = None
         self._store: RunDatabase | None = None
+        self._trace: TraceSource | None = None
+        self._response: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -112,7 +118,7 @@ class GradeJob:
                 else "a workspace and a patch cannot be graded together",
                 hint="--workspace DIR grades a folder, --patch FILE a patch to the baseline",
             )
-        for name in ("scenario", "workspace", "patch", "baseline"):
+        for name in ("scenario", "workspace", "patch", "baseline", "trace", "response"):
             # An unset variable in a script; `Path("")` would be the current folder.
             given = getattr(request, name)
             if isinstance(given, str) and not given:
@@ -120,6 +126,7 @@ class GradeJob:
         if request.jobs is not None and request.jobs < 1:
             raise UsageError(f"jobs: {request.jobs} is below 1")
         self._refuse_unknown_sandbox()
+        self._open_beside()
         if request.save:
             self._open_store()
         subject: Subject | SubjectError | InfraError
@@ -157,11 +164,34 @@ class GradeJob:
             patch=self._patch_bytes,
             fault=self._fault,
             void=void,
+            run_gate=self._run_gate(),
         )
         if self._request.save:
             assert self._store is not None
             self._store.save(graded)
         return graded.evaluation
+
+    def _open_beside(self) -> None:
+        """Open what came with the attempt beside its changes."""
+        request = self._request
+        if request.trace is None and request.trace_format is not None:
+            raise UsageError("a format of a trace was given, but no trace", hint="name the file with --trace")
+        if request.trace is not None or request.response is not None:
+            # Loaded here: few attempts come with a trace.
+            beside = importlib.import_module("adjudge.workflows.beside")
+            self._trace = beside.open_trace(request.trace, request.trace_format)
+            self._response = beside.read_response(request.response)
+
+    def _run_gate(self) -> GateResult | None:
+        """What the trace says about the limits; None without one."""
+        if self._trace is None:
+            return None
+        gate: GateResult = importlib.import_module("adjudge.workflows.beside").gate_of_trace(
+            self._trace,
+            "workspace" if self._request.patch is None else "patch",
+            self._graded_by.task.scenario.limits,
+        )
+        return gate
 
     @property
     def _graded_by(self) -> GradedBy:
@@ -195,6 +225,8 @@ class GradeJob:
         if not os.path.isdir(workspace):
             raise UsageError(f"workspace {workspace} is not a directory")
         seed = find_seed(workspace, self._settings.state_dir)
+        if seed is None and self._request.baseline is None and is_task_directory(self._request.scenario):
+            return self._of_task_directory(workspace)
         baseline = self._baseline = self._baseline_of(workspace, seed)
         tree = self._tree = WorkspaceTree(layers=(Path(os.path.realpath(workspace)),))
         contents = self._stack.enter_context(TreeContents(baseline, tree))
@@ -205,6 +237,19 @@ class GradeJob:
             contents=contents,
             seed=seed,
         )
+        self._before = fingerprint(tree)
+        return self._captured(baseline, tree, contents)
+
+    def _of_task_directory(self, workspace: Path) -> Subject:
+        """What is graded by a task directory, which says itself what every attempt starts from."""
+        recipe = self._recipe = find_recipe(
+            self._request.scenario, state_dir=self._settings.state_dir, workspace=workspace
+        )
+        scratch = Path(tempfile.mkdtemp(prefix="adjudge-"))
+        self._stack.callback(remove_tree, scratch)
+        baseline = self._baseline = self._seeded_baseline(recipe, scratch)
+        tree = self._tree = WorkspaceTree(layers=(Path(os.path.realpath(workspace)),))
+        contents = self._stack.enter_context(TreeContents(baseline, tree))
         self._before = fingerprint(tree)
         return self._captured(baseline, tree, contents)
 
@@ -274,6 +319,8 @@ class GradeJob:
             contents=contents,
             scenario_files=_files_of(self._graded_by),
             make_baseline=make_baseline,
+            trace=self._trace,
+            response=self._response,
         )
 
     def _refuse_unknown_sandbox(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
@@ -16,7 +17,7 @@ from adjudge.reports.plain import plain
 from adjudge.store.runs import RunDatabase
 from adjudge.workflows.stores import opened
 
-__all__ = ["Page", "ShownRun", "changes_of_run", "find_filter", "list_runs", "show_run"]
+__all__ = ["Page", "ShownRun", "changes_of_run", "copy_trace", "find_filter", "list_runs", "show_run"]
 
 
 class Page(NamedTuple):
@@ -102,3 +103,23 @@ def changes_of_run(given: str) -> Iterator[tuple[ChangeSet, BinaryIO | None]]:
             return
         with store.blobs.open(changes.diff) as diff:
             yield changes, diff
+
+
+def copy_trace(given: str, target: BinaryIO) -> str | None:
+    """Write the trace of a run to a file; returns its format, where that is known.
+
+    Raises:
+        UsageError: There is no such run, or it has no trace.
+    """
+    with opened() as store:
+        run = store.run(given)
+        outcome = run.attempt.outcome if run.attempt is not None else None
+        if outcome is None or (outcome.trace is None and outcome.raw_trace is None):
+            hint = "no agent ran" if outcome is None else "the agent left none"
+            raise UsageError(f"run {run.id} has no trace", hint=hint)
+        kept = outcome.trace or outcome.raw_trace
+        assert kept is not None
+        with store.blobs.open(kept) as stream:
+            shutil.copyfileobj(stream, target)
+        target.flush()
+        return "adjudge" if outcome.trace is not None else outcome.trace_format

@@ -12,10 +12,12 @@ from pathlib import Path
 import pytest
 
 from adjudge.cli.main import main
+from adjudge.formats.traces.adjudge import write_trace
 from adjudge.records.annotation import Annotation, Judgment
 from adjudge.records.base import digest_bytes
 from adjudge.records.change import BaselineOrigin, BaselineRef, ChangeSet
-from adjudge.records.run import AgentRef, Attempt, Experiment, RunStatus
+from adjudge.records.run import AgentOutcome, AgentRef, AgentStatus, Attempt, Experiment, RunStatus
+from adjudge.records.trace import Message
 from adjudge.settings import load_settings
 from adjudge.store.opening import store_for
 from adjudge.testing.runs import graded_run, keep_blob, make_run, make_task
@@ -47,6 +49,9 @@ def ids(command: Command) -> list[str]:
             Experiment(id="e0123456789a", name="nightly", created_at=datetime(2026, 1, 1, tzinfo=UTC))
         )
         diff = keep_blob(store.blobs, b"--- a/x\n+++ b/x\n@@ -1 +1 @@\n-old\n+new \x1b[2J\n")
+        written = io.BytesIO()
+        write_trace([Message(role="assistant", text=f"done {HOSTILE}")], written, format="text")
+        trace = keep_blob(store.blobs, written.getvalue())
         changed = ChangeSet(
             baseline=BaselineRef(origin=BaselineOrigin.TASK, description="task"),
             changes=(),
@@ -56,7 +61,12 @@ def ids(command: Command) -> list[str]:
         runs = [
             make_run(1, experiment_id="e0123456789a", tags={"suite": "small"}),
             make_run(2, attempt=Attempt(change_set=changed), model=None),
-            make_run(3, task=make_task("parser"), agent=AgentRef(name="other", type="command")),
+            make_run(
+                3,
+                task=make_task("parser"),
+                agent=AgentRef(name="other", type="command"),
+                attempt=Attempt(outcome=AgentOutcome(status=AgentStatus.COMPLETED, trace=trace)),
+            ),
             make_run(4, status=RunStatus.INFRASTRUCTURE_FAULT, fault="disk full", attempt=None),
             make_run(5, task=make_task(HOSTILE), model=HOSTILE),
         ]
@@ -181,6 +191,19 @@ def test_a_diff_comes_as_it_is_unless_a_person_looks(
     monkeypatch.setenv("NO_COLOR", "1")
     assert main(["diff", ids[1]]) == 0
     assert terminal.getvalue().endswith("-old\n+new \\x1b[2J\n")
+
+
+def test_a_trace_is_shown_by_its_run(command: Command, ids: list[str], tmp_path: Path) -> None:
+    code, out, _ = command("trace", ids[2][:8])
+    assert code == 0
+    assert "done evil" in out
+    assert "\x1b" not in out
+    assert json.loads(command("trace", ids[2], "--json")[1])["events"] == 1
+    code, _, err = command("trace", ids[0])
+    assert (code, "has no trace" in err) == (2, True)
+    # A file of that name comes first.
+    (tmp_path / ids[2]).write_text("something else\n")
+    assert "something else" in command("trace", ids[2])[1]
 
 
 def test_without_a_store_nothing_is_made(command: Command, tmp_path: Path) -> None:

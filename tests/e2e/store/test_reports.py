@@ -44,7 +44,9 @@ OUTCOMES = {
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A store that no test here changes."""
     place = tmp_path_factory.mktemp("reports")
-    settings = load_settings({"ADJUDGE_HOME": str(place / "state"), "ADJUDGE_STORE": str(place / "store")}, place)
+    settings = load_settings(
+        {"ADJUDGE_HOME": str(place / "state"), "ADJUDGE_STORE": str(place / "store")}, place
+    )
     with store_for(settings) as store:
         created = datetime(2026, 1, 1, tzinfo=UTC)
         store.add_experiment(Experiment(id="e11111111111", name="first", created_at=created))
