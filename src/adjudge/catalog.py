@@ -35,6 +35,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "forbid_secrets": "adjudge.scorers.change.forbid_secrets:ForbidSecrets",
         "file_exists": "adjudge.scorers.change.file_exists:FileExists",
         "files": "adjudge.scorers.change.files:Files",
+        "rubric": "adjudge.scorers.change.rubric:Rubric",
         "implemented": "adjudge.scorers.change.implemented:Implemented",
         "tests_unmodified": "adjudge.scorers.integrity.tests_unmodified:TestsUnmodified",
         "baseline_unmodified": "adjudge.scorers.integrity.baseline_unmodified:BaselineUnmodified",
@@ -44,6 +45,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "efficiency": "adjudge.scorers.process.efficiency:Efficiency",
         "verifier": "adjudge.scorers.external.verifier:Verifier",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
+        "model_judge": "adjudge.scorers.external.model_judge:ModelJudge",
     },
     "agents": {
         "command": "adjudge.agents.command:Command",
