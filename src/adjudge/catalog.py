@@ -59,6 +59,16 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
     },
     "traceformats": {
         "adjudge": "adjudge.formats.traces.adjudge:AdjudgeTrace",
+        "claude-code": "adjudge.formats.traces.claude_code:ClaudeCode",
+        "codex": "adjudge.formats.traces.codex:Codex",
+        "gemini": "adjudge.formats.traces.gemini:Gemini",
+        "opencode": "adjudge.formats.traces.opencode:OpenCode",
+        "atif": "adjudge.formats.traces.atif:Atif",
+        "inspect": "adjudge.formats.traces.inspect_log:InspectLog",
+        "otel": "adjudge.formats.traces.otel:OtelSpans",
+        "anthropic": "adjudge.formats.traces.anthropic_messages:AnthropicMessages",
+        "openai": "adjudge.formats.traces.openai_chat:OpenAIChat",
+        "aider": "adjudge.formats.traces.aider:Aider",
         "text": "adjudge.formats.traces.text:PlainText",
     },
 }

@@ -11,11 +11,13 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
+from adjudge.records.annotation import Annotation
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
-from adjudge.records.run import AgentOutcome, Experiment, Run
+from adjudge.records.listing import RunFilter, RunSummary, ScorerTally
+from adjudge.records.run import AgentOutcome, Attempt, Experiment, Run
 from adjudge.records.sandbox import (
     ExecRequest,
     ExecResult,
@@ -83,7 +85,13 @@ class BlobStore(Protocol):
         """Start a new blob, streamed."""
 
     def open(self, ref: BlobRef) -> BinaryIO:
-        """Open a stored blob for reading. Raises `StoreError` when it is missing or damaged."""
+        """Open a stored blob for reading. Raises `StoreError` when it is missing or damaged.
+
+        Damage that shows only in the digest is raised where the end is read.
+        """
+
+    def has(self, digest: str) -> bool:
+        """Whether a blob is kept here."""
 
 
 class Sandbox(Protocol):
@@ -324,6 +332,8 @@ class GradedSubject(NamedTuple):
     """None when there was nothing to compare, such as after a patch that does not apply."""
     evidence: tuple[tuple[EvidenceRequest, Record], ...] = ()
     """What code that was run did."""
+    attempt: Attempt | None = None
+    """The facts of the stop, where nobody recorded a run of its own; None: only the change set is known."""
 
 
 class EvaluationStore(Protocol):
@@ -333,7 +343,10 @@ class EvaluationStore(Protocol):
         """Keep an evaluation, whole or not at all. Raises `StoreError` when it cannot be."""
 
     def load(self, evaluation_id: str) -> Evaluation:
-        """An evaluation by its id. Raises `StoreError` when there is none."""
+        """An evaluation by its id, annotations included. Raises `UsageError` when there is none."""
+
+    def annotate(self, evaluation_id: str, annotation: Annotation) -> None:
+        """Add a person's verdict beside an evaluation, which it never changes."""
 
 
 class AgentConfig(Record):
@@ -455,6 +468,15 @@ class RunStore(Protocol):
 
     def current_evaluation(self, run_id: str) -> Evaluation | None:
         """The one that counts now."""
+
+    def evidence(self, evaluation_id: str) -> tuple[tuple[EvidenceRequest, Record], ...]:
+        """What an evaluation was concluded from. Kinds this version does not know are left out."""
+
+    def summaries(self, wanted: RunFilter | None = None, *, limit: int | None = None) -> Iterator[RunSummary]:
+        """Runs with their current evaluations as flat rows, newest first, streamed."""
+
+    def scorer_tallies(self, wanted: RunFilter | None = None) -> Iterator[ScorerTally]:
+        """How often each scorer of current evaluations came to which verdict, by agent, model and task."""
 
 
 class TestReportFormat(Protocol):

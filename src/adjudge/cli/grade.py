@@ -44,7 +44,7 @@ _EXITS = {
 @click.option("--output", metavar="FILE", help="Write to a file, whole or not at all, instead of stdout.")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="How many sandboxes may run at once.")
 @click.option("--sandbox", metavar="NAME", help="auto, bubblewrap, or process (no isolation).")
-@click.option("--save", is_flag=True, help="Keep the evaluation and its evidence in the state directory.")
+@click.option("--save", is_flag=True, help="Keep the run, the evaluation and its evidence in the store.")
 def grade(
     scenario: str | None,
     workspace: str | None,

@@ -18,6 +18,7 @@ from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import LeftProcess, OutsideWrite
 
 __all__ = [
+    "NO_AGENT",
     "AgentOutcome",
     "AgentRef",
     "AgentStatus",
@@ -78,6 +79,10 @@ class AgentRef(Record):
     def config_digest(self) -> str:
         """Identity of the set-up."""
         return digest_json([self.type, dict(self.config)])
+
+
+NO_AGENT = AgentRef(name="none", type="none")
+"""Of a run that was made elsewhere and only graded here."""
 
 
 class RunKey(Record):

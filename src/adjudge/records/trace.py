@@ -184,8 +184,8 @@ class TraceUsage(TraceEvent):
 
     type: Literal["usage"] = "usage"
     scope: Literal["increment", "total"] = "increment"
-    """`total`: one figure for everything since the last one, increments included. Of the two, the larger
-    counts."""
+    """`total`: one figure for everything that `agent` used since the last one, increments included. Of the
+    two, the larger counts."""
     tokens: TokenCounts = TokenCounts()
     """`total` is set only where the trace states it without its parts."""
     cost_usd: float | None = Field(default=None, ge=0, le=MAX_COST_USD)

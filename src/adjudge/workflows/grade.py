@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from adjudge import catalog
 from adjudge.capture.baseline import Baseline, directory_baseline, resolve_baseline, task_baseline
@@ -38,6 +38,9 @@ from adjudge.workflows.baseline_of import baseline_of
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.grading import SubjectGrading
 from adjudge.workflows.recipes import GradedBy, find_recipe
+
+if TYPE_CHECKING:
+    from adjudge.store.runs import RunDatabase
 
 __all__ = ["GradeJob", "GradeRequest", "grade_now"]
 
@@ -84,6 +87,7 @@ class GradeJob:
         self._patch_bytes: bytes | None = None
         self._baseline: Baseline | None = None
         self._fault: SubjectError | InfraError | None = None
+        self._store: RunDatabase | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -116,6 +120,8 @@ class GradeJob:
         if request.jobs is not None and request.jobs < 1:
             raise UsageError(f"jobs: {request.jobs} is below 1")
         self._refuse_unknown_sandbox()
+        if request.save:
+            self._open_store()
         subject: Subject | SubjectError | InfraError
         try:
             subject = self._workspace() if request.patch is None else self._patched()
@@ -153,9 +159,8 @@ class GradeJob:
             void=void,
         )
         if self._request.save:
-            # Loaded here, as below: only what is saved needs the store.
-            store = importlib.import_module("adjudge.store.evaluations")
-            store.EvaluationDirectory(self._settings.state_dir).save(graded)
+            assert self._store is not None
+            self._store.save(graded)
         return graded.evaluation
 
     @property
@@ -169,12 +174,18 @@ class GradeJob:
         return {} if record is None else record.unstable()
 
     def _blobs(self) -> BlobStore | None:
-        if not self._request.save:
-            return None
-        blobs: BlobStore = importlib.import_module("adjudge.store.blobs").BlobDirectory(
-            self._settings.blobs_dir
-        )
+        blobs: BlobStore | None = None if self._store is None else self._store.blobs
         return blobs
+
+    def _open_store(self) -> None:
+        """Open the store before anything is spent. The workspace never decides where it is."""
+        # Loaded here: only what is saved needs the store.
+        places = importlib.import_module("adjudge.store.places")
+        place = places.find_place(self._settings)
+        if self._request.workspace is not None:
+            places.refuse_inside(place, Path(self._request.workspace))
+        open_store = importlib.import_module("adjudge.store.opening").open_store
+        self._store = self._stack.enter_context(open_store(place))
 
     def _workspace(self) -> Subject:
         """What is graded when a workspace is given."""

@@ -31,6 +31,8 @@ MAX_MODELS = 50
 MAX_SUBAGENTS = 200
 MAX_SAMPLES = 10
 MAX_RESPONSE = 64 * 1024
+_OTHERS = ""
+"""Stands for the sub-agents beyond the cap."""
 _PARTS = ("input", "output", "cache_read", "cache_write", "reasoning", "total")
 
 
@@ -94,7 +96,8 @@ class TraceSummariser:
         self._models: dict[str, None] = {}
         self._subagents: dict[str, None] = {}
         self._closed = _Spent()
-        self._open = _Spent()
+        self._open: dict[str | None, _Spent] = {None: _Spent()}
+        """By the agent that used it."""
         self._stop: Stop | None = None
         self._stated_s: float | None = None
         self._times: tuple[float, float] | None = None
@@ -153,24 +156,28 @@ class TraceSummariser:
     def _take_usage(self, usage: TraceUsage) -> None:
         if usage.model:
             _remember(self._models, usage.model, MAX_MODELS)
+        agent = usage.agent
+        if agent not in self._open and len(self._open) > MAX_SUBAGENTS:
+            agent = _OTHERS
+        spent = self._open.setdefault(agent, _Spent())
         if usage.scope == "increment":
-            self._open.add(usage)
+            spent.add(usage)
             return
         stated = _Spent()
         stated.add(usage)
-        self._open.at_least(stated)
-        self._closed = _sum(self._closed, self._open)
-        self._open = _Spent()
+        spent.at_least(stated)
+        self._closed = _sum(self._closed, self._open.pop(agent))
 
     def summary(self) -> TraceSummary:
         """Everything so far."""
-        spent = _sum(self._closed, self._open)
+        spent = self._closed
+        for unclosed in self._open.values():
+            spent = _sum(spent, unclosed)
         started, ended = self._times or (None, None)
-        lasted = [
-            seconds
-            for seconds in (self._stated_s, None if self._times is None else self._times[1] - self._times[0])
-            if seconds is not None
-        ]
+        lasted = [] if self._stated_s is None else [self._stated_s]
+        if started is not None and ended is not None and ended > started:
+            # One time alone says nothing of how long it took.
+            lasted.append(ended - started)
         calls = sum(self._kinds.values())
         broken = self._by_type["broken"]
         return TraceSummary(
