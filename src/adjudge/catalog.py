@@ -44,6 +44,11 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
     },
     "agents": {
         "command": "adjudge.agents.command:Command",
+        "claude-code": "adjudge.agents.presets:ClaudeCode",
+        "codex": "adjudge.agents.presets:Codex",
+        "gemini": "adjudge.agents.presets:Gemini",
+        "aider": "adjudge.agents.presets:Aider",
+        "opencode": "adjudge.agents.presets:OpenCode",
         "replay": "adjudge.agents.replay:Replay",
         "oracle": "adjudge.agents.oracle:Oracle",
         "noop": "adjudge.agents.noop:Noop",

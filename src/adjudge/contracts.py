@@ -300,6 +300,9 @@ class Subject(NamedTuple):
     make_baseline: Callable[[], WorkspaceTree] | None = None
     """Writes the baseline out as a directory that lasts as long as the grading, once however often it is
     called, and from any thread. Only needed where `baseline` is None."""
+    live: Sandbox | None = None
+    """The sandbox the attempt was made in, with everything in it frozen; None when there is none, or when no
+    scorer asks for it."""
     unstable: Mapping[str, frozenset[str]] = MappingProxyType({})
     """Tests that are recorded as unstable on the task's baseline, by the digest of the request that runs
     them. Their results are shown and count for nothing."""
@@ -391,8 +394,8 @@ class AgentPlace(NamedTuple):
     """What lies at a path of the workspace as it starts: git's mode and the content; None for nothing."""
     blobs: BlobStore
     credentials: Mapping[str, str]
-    observe: Callable[[Any], None]
-    """Called with each `records.trace` event as it becomes known. It must not block."""
+    observe: Callable[[TraceItem], None]
+    """Called with each event of the trace as it becomes known, from any thread. It does not block."""
 
 
 class AgentSession(Protocol):
