@@ -40,6 +40,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "baseline_unmodified": "adjudge.scorers.integrity.baseline_unmodified:BaselineUnmodified",
         "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
+        "verifier": "adjudge.scorers.external.verifier:Verifier",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
     },
     "agents": {

@@ -46,6 +46,7 @@ __all__ = [
     "EvaluationStore",
     "Evidence",
     "GradedSubject",
+    "KeptBlobs",
     "OutputObserver",
     "RunStore",
     "Sandbox",
@@ -92,6 +93,22 @@ class BlobStore(Protocol):
 
     def has(self, digest: str) -> bool:
         """Whether a blob is kept here."""
+
+
+class KeptBlobs(BlobStore, Protocol):
+    """A blob store that lasts, with what it takes to look after it."""
+
+    def age_s(self, digest: str) -> float | None:
+        """For how long a blob has been here since it was last written; None when it is not."""
+
+    def digests(self) -> Iterator[str]:
+        """Every blob, in no order. What is added meanwhile may be left out."""
+
+    def remove(self, digest: str) -> int:
+        """Remove a blob, if it is there; returns how many bytes became free."""
+
+    def sweep(self, older_than_s: float) -> int:
+        """Remove what writers that are no more left unfinished; returns how many."""
 
 
 class Sandbox(Protocol):

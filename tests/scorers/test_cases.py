@@ -16,7 +16,7 @@ from adjudge import catalog
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
-RUNS_CODE = ("command", "tests", "pytest", "swebench")
+RUNS_CODE = ("command", "tests", "pytest", "swebench", "verifier")
 PRELUDE = 'secret() { printf "%s\\n" "$1" >> "$SECRETS"; }\n'
 """How a script tells which string must not be seen again."""
 

@@ -23,6 +23,7 @@ COMMANDS: dict[str, Entry] = {
     "seed": Entry("adjudge.cli.seed:seed", "Make a workspace from a scenario and record its baseline."),
     "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
+    "store": Entry("adjudge.cli.store:store", "Check, clear up, move and take over what is kept."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),
     "schema": Entry("adjudge.cli.schema:schema", "Print the JSON Schema of scenario files."),
     "sandbox": Entry("adjudge.cli.sandbox:sandbox", "Run a command in a sandbox and see what it changed."),

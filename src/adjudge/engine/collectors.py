@@ -25,6 +25,7 @@ COLLECTORS: Mapping[str, str] = {
     "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",
     "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
     "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
+    "verifier_run": "adjudge.evidence.verifier.collector:VerifierCollector",
 }
 """Request kind → `module:class`. Imported only for the kinds a plan asks for."""
 
@@ -53,7 +54,7 @@ def make_collector(kind: str, means: Means) -> Collector:
     module, _, attribute = COLLECTORS[kind].partition(":")
     collector_class = getattr(importlib.import_module(module), attribute)
     made: Collector
-    if kind in ("command_run", "report_run"):
+    if kind in ("command_run", "report_run", "verifier_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
     elif kind in ("test_collection", "test_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings))
@@ -74,6 +75,7 @@ def sandbox_spec(settings: SandboxSettings) -> SandboxSpec:
     }
     return SandboxSpec(
         mounts=tuple(Mount.model_validate(exposed.model_dump()) for exposed in settings.expose),
+        also_at=settings.also_at,
         env=settings.env,
         limits=Limits.model_validate(limits),
     )

@@ -25,7 +25,16 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 
 
 class TextRefused(ValueError):
-    """A text is not what its format says; the message starts with the place."""
+    """A text is not what its format says; the message starts with the place.
+
+    Args:
+        message: What is wrong, and where.
+        kind: For who counts by it: `malformed`, `too_deep`, `duplicate_key` or `not_finite`.
+    """
+
+    def __init__(self, message: str, kind: str = "malformed") -> None:
+        super().__init__(message)
+        self.kind = kind
 
 
 class _Fault(Exception):
@@ -57,9 +66,9 @@ def parse_json(text: str, *, first_line: int = 1) -> Any:
         at = f"line {error.lineno + first_line - 1}, column {error.colno}"
         raise TextRefused(f"{at}: not JSON: {error.msg}") from None
     except (_Fault, RecursionError):
-        raise TextRefused(_find_fault(text, first_line)) from None
+        raise _find_fault(text, first_line) from None
     if not _is_plain(value):
-        raise TextRefused(_find_fault(text, first_line))
+        raise _find_fault(text, first_line)
     return value
 
 
@@ -112,17 +121,17 @@ def _is_plain(value: Any) -> bool:
     return True
 
 
-def _find_fault(text: str, first_line: int) -> str:
+def _find_fault(text: str, first_line: int) -> TextRefused:
     """What is wrong with a text whose grammar is right, and where: a second walk, for the message alone."""
     keys: list[set[str] | None] = []
     before = ""
     for token in _TOKEN.finditer(text):
         word = token[0]
-        fault = None
+        fault, kind = None, "malformed"
         if word in "{[":
             keys.append(set() if word == "{" else None)
             if len(keys) > MAX_DEPTH:
-                fault = f"nested more than {MAX_DEPTH} levels deep"
+                fault, kind = f"nested more than {MAX_DEPTH} levels deep", "too_deep"
         elif word in "}]":
             del keys[-1:]
         elif word.startswith('"'):
@@ -130,15 +139,16 @@ def _find_fault(text: str, first_line: int) -> str:
             if _SURROGATES.search(said):
                 fault = "half of a surrogate pair is not a character"
             elif before in ("{", ",") and keys and (known := keys[-1]) is not None:
-                fault = f"key {said[:60]!r} is there twice" if said in known else None
+                if said in known:
+                    fault, kind = f"key {said[:60]!r} is there twice", "duplicate_key"
                 known.add(said)
         elif word in ("NaN", "Infinity", "-Infinity"):
-            fault = f"{word} is not a number in JSON"
+            fault, kind = f"{word} is not a number in JSON", "not_finite"
         elif word[0] in "-0123456789" and len(word) > MAX_DIGITS:
             fault = f"a number with {len(word):,} characters is too long"
         elif word[0] in "-0123456789" and not math.isfinite(float(word)):
-            fault = f"{word[:40]} is beyond the range of numbers"
+            fault, kind = f"{word[:40]} is beyond the range of numbers", "not_finite"
         if fault is not None:
-            return f"{place(text, token.start(), first_line=first_line)}: {fault}"
+            return TextRefused(f"{place(text, token.start(), first_line=first_line)}: {fault}", kind)
         before = word
-    return f"nested more than {MAX_DEPTH} levels deep"
+    return TextRefused(f"nested more than {MAX_DEPTH} levels deep", "too_deep")

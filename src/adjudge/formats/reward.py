@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from adjudge.formats.strictjson import StrictJsonError, decode_strictly, parse_strict_json
+from adjudge.formats.jsontext import TextRefused, parse_json
 from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.verifier import RewardProblem, RewardReading, VerifierNotes
 
@@ -122,9 +122,24 @@ def _parsed(artifact: Artifact) -> Any:
     if artifact.problem is not None:
         raise _Bad(artifact.problem, artifact.reason)
     try:
-        return parse_strict_json(artifact.data)
-    except StrictJsonError as error:
-        raise _Bad(RewardProblem(error.kind), error.message) from None
+        return parse_json(_decode(artifact.data))
+    except TextRefused as error:
+        raise _Bad(RewardProblem(error.kind), str(error)) from None
+
+
+def _decode(data: bytes) -> str:
+    """The text, when it is UTF-8 and says anything."""
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise _Bad(RewardProblem.NOT_UTF8, "written in UTF-16, expected UTF-8")
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise _Bad(RewardProblem.BYTE_ORDER_MARK, "starts with a byte order mark, which JSON does not have")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise _Bad(RewardProblem.NOT_UTF8, f"not UTF-8 at byte {error.start}") from None
+    if not text.strip():
+        raise _Bad(RewardProblem.EMPTY, "nothing but white space" if text else "empty")
+    return text
 
 
 def _read_json(artifact: Artifact) -> RewardReading:
@@ -138,10 +153,7 @@ def _read_text(artifact: Artifact) -> RewardReading:
     try:
         if artifact.problem is not None:
             raise _Bad(artifact.problem, artifact.reason)
-        try:
-            text = decode_strictly(artifact.data).strip()
-        except StrictJsonError as error:
-            raise _Bad(RewardProblem(error.kind), error.message) from None
+        text = _decode(artifact.data).strip()
         if text.lstrip("+-").lower() in ("nan", "inf", "infinity"):
             raise _Bad(RewardProblem.NOT_FINITE, f"{text} is not a finite number")
         if not _NUMBER.match(text):

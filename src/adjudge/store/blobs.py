@@ -25,14 +25,15 @@ from adjudge.errors import StoreError, boundary
 from adjudge.formats.blobs import BlobDescriber
 from adjudge.records.base import BlobRef
 
-__all__ = ["BlobDirectory", "BlobFile", "VerifiedBlob", "place_of"]
+__all__ = ["CHUNK", "LEVEL", "BlobDirectory", "BlobFile", "VerifiedBlob", "digest_at", "place_of"]
 
 _INCOMING = ".incoming-"
 _NAME = re.compile(r"^([0-9a-f]{2})/([0-9a-f]{62})\.zst$")
-_CHUNK = 128 * 1024
+CHUNK = 128 * 1024
 _MAX_WINDOW = 1 << 27
 """What a frame may ask a reader to hold; ours ask for far less."""
 LEVEL = 3
+"""How hard zstd tries; higher ones take several times as long for a tenth less."""
 
 
 def place_of(digest: str) -> str:
@@ -48,7 +49,7 @@ def digest_at(place: str) -> str | None:
 
 
 class BlobDirectory:
-    """A `contracts.BlobStore` in a directory.
+    """A `contracts.KeptBlobs` in a directory.
 
     Args:
         root: The directory; made when the first blob is written.
@@ -70,7 +71,7 @@ class BlobDirectory:
         """Open a stored blob for reading; its digest is checked when the end is reached."""
         with boundary(StoreError, f"blob {ref.digest} cannot be read"):
             file = (self._root / place_of(ref.digest)).open("rb")
-        return cast("BinaryIO", io.BufferedReader(VerifiedBlob(file, ref.digest), _CHUNK))
+        return cast("BinaryIO", io.BufferedReader(VerifiedBlob(file, ref.digest), CHUNK))
 
     def has(self, digest: str) -> bool:
         """Whether a blob is here."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
+from adjudge.contracts import KeptBlobs
 from adjudge.errors import StoreError, UsageError, boundary
 from adjudge.settings import Settings
 from adjudge.store.blobs import BlobDirectory
@@ -40,8 +42,12 @@ def open_store(place: StorePlace, *, create: bool = True) -> RunDatabase:
     return RunDatabase(sqlite_database(place.folder / "store.db"), blobs)
 
 
-def open_blobs(place: str) -> BlobDirectory:
+def open_blobs(place: str) -> KeptBlobs:
     """The blobs in a folder, or behind an address."""
+    if "://" in place:
+        # Loaded here: most blobs are on disk.
+        found: KeptBlobs = importlib.import_module("adjudge.store.objects").ObjectBlobs(place)
+        return found
     return BlobDirectory(Path(place), durable=True)
 
 

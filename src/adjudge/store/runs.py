@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Self
 from sqlalchemy import Connection, RowMapping, Select, Table, and_, func, insert, or_, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
-from adjudge.contracts import BlobStore, GradedSubject
+from adjudge.contracts import GradedSubject, KeptBlobs
 from adjudge.errors import StoreError, UsageError
 from adjudge.formats.evidence import dump_evidence, parse_evidence
 from adjudge.records.annotation import Annotation
@@ -40,7 +40,7 @@ from adjudge.store.rows import (
     suite_rows,
 )
 
-__all__ = ["RunDatabase"]
+__all__ = ["RunDatabase", "insert_once"]
 
 _PAGE = 500
 """How many rows a stream reads at a time: no transaction stays open while a reader thinks."""
@@ -55,7 +55,7 @@ class RunDatabase:
         blobs: Where the bytes lie that rows refer to.
     """
 
-    def __init__(self, database: Database, blobs: BlobStore) -> None:
+    def __init__(self, database: Database, blobs: KeptBlobs) -> None:
         self.database = database
         self.blobs = blobs
 
@@ -80,7 +80,7 @@ class RunDatabase:
                 "created_at": experiment.created_at,
                 "document": experiment.model_dump_json(),
             }
-            if not self._insert_once(connection, schema.experiments, [row]):
+            if insert_once(connection, schema.experiments, row) is None:
                 raise StoreError(f"experiment {experiment.id} is kept already")
 
     def experiment(self, id_or_prefix: str) -> Experiment:
@@ -108,7 +108,7 @@ class RunDatabase:
             "recorded_at": datetime.now(UTC),
             "document": task.model_dump_json(),
         }
-        self._insert_once(connection, schema.tasks, [row])
+        insert_once(connection, schema.tasks, row)
 
     def task(self, digest: str) -> Task:
         """A task by its digest."""
@@ -131,7 +131,7 @@ class RunDatabase:
     def _save_run(self, connection: Connection, run: Run, needed: set[str]) -> int:
         row = run_row(run)
         runs = schema.runs
-        seq: int | None = self._insert_once(connection, runs, [row], returning=runs.c.seq)
+        seq: int | None = insert_once(connection, runs, row)
         if seq is None:
             held = connection.execute(
                 select(runs.c.seq, runs.c.status, runs.c.digest).where(runs.c.id == run.id).with_for_update()
@@ -234,7 +234,7 @@ class RunDatabase:
         row["run_seq"] = run_seq
         row["evidence"] = evidence.model_dump_json() if evidence is not None else None
         table = schema.evaluations
-        seq = self._insert_once(connection, table, [row], returning=table.c.seq)
+        seq = insert_once(connection, table, row)
         if seq is None:
             raise StoreError(f"evaluation {evaluation.id} is kept already and is never changed")
         for target, rows in (
@@ -358,15 +358,6 @@ class RunDatabase:
 
     # What all of them share
 
-    def _insert_once(
-        self, connection: Connection, table: Table, rows: Sequence[dict[str, Any]], *, returning: Any = None
-    ) -> Any:
-        """Insert unless the key is taken; a true value when it was inserted, None when not."""
-        dialect: Any = sqlite if self.database.is_sqlite else postgresql
-        statement = dialect.insert(table).values(rows).on_conflict_do_nothing()
-        statement = statement.returning(returning if returning is not None else next(iter(table.c)))
-        return connection.execute(statement).scalar()
-
     def _refer(self, connection: Connection, owner: str, seq: int, needed: set[str]) -> None:
         if not needed:
             return
@@ -413,6 +404,13 @@ class RunDatabase:
             if called:
                 raise UsageError(f"several {what}s are called {given!r}", hint="use the id")
         _refuse_unknown(connection, table, what, given)
+
+
+def insert_once(connection: Connection, table: Table, row: dict[str, Any]) -> Any:
+    """Insert a row unless its key is taken: the first column of what was inserted, None when nothing was."""
+    dialect: Any = sqlite if connection.dialect.name == "sqlite" else postgresql
+    statement = dialect.insert(table).values(row).on_conflict_do_nothing()
+    return connection.execute(statement.returning(next(iter(table.c)))).scalar()
 
 
 def _refuse_unknown(connection: Connection, table: Table, what: str, given: str) -> NoReturn:

@@ -1,4 +1,4 @@
-"""The store conformance suite: what `contracts.RunStore` and `contracts.EvaluationStore` promise.
+"""The store conformance suites: what `contracts.RunStore`, `EvaluationStore` and `KeptBlobs` promise.
 
 For a store of your own, in a test module:
 
@@ -6,7 +6,8 @@ For a store of your own, in a test module:
     def test_my_store(check: StoreCheck, tmp_path: Path) -> None:
         check.run(MyStore(tmp_path))
 
-Every check gets an empty store and raises `AssertionError` with what is wrong.
+Every check gets an empty store and raises `AssertionError` with what is wrong. `BLOB_CHECKS` are the same for
+blob stores.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
-from adjudge.contracts import BlobStore, EvaluationStore, RunStore
+from adjudge.contracts import BlobStore, EvaluationStore, KeptBlobs, RunStore
 from adjudge.errors import AdjudgeError, StoreError, UsageError
 from adjudge.records.annotation import Annotation, ErrorSource, ErrorTag, Judgment
 from adjudge.records.base import BlobRef, digest_bytes
@@ -29,7 +30,7 @@ from adjudge.records.testreport import Proof, TestOutcome, TrustedTest, TrustedT
 from adjudge.testing.results import scorer_result
 from adjudge.testing.runs import graded_run, keep_blob, make_run, make_task
 
-__all__ = ["CHECKS", "CompleteStore", "StoreCheck"]
+__all__ = ["BLOB_CHECKS", "CHECKS", "BlobCheck", "CompleteStore", "StoreCheck"]
 
 _ODD = "caf\u00e9 \u202e \0 \x1b[2J 😀 ' \" % \\ \n"
 
@@ -37,7 +38,9 @@ _ODD = "caf\u00e9 \u202e \0 \x1b[2J 😀 ' \" % \\ \n"
 class CompleteStore(RunStore, EvaluationStore, Protocol):
     """Both contracts, and the blobs that rows refer to."""
 
-    blobs: BlobStore
+    @property
+    def blobs(self) -> BlobStore:
+        """Where they lie."""
 
 
 @dataclass(frozen=True)
@@ -314,3 +317,89 @@ CHECKS: tuple[StoreCheck, ...] = tuple(
     )
 )
 """Every check."""
+
+
+@dataclass(frozen=True)
+class BlobCheck:
+    """One promise of a blob store."""
+
+    name: str
+    run: Callable[[KeptBlobs], None]
+
+
+def _read(blobs: KeptBlobs, ref: BlobRef) -> bytes:
+    with blobs.open(ref) as stream:
+        return stream.read()
+
+
+def _gives_back_what_it_was_given(blobs: KeptBlobs) -> None:
+    large = bytes(range(256)) * 40_000
+    for data in (b"", b"x", b"\0\xff\n" * 7, large):
+        writer = blobs.writer()
+        for start in range(0, len(data), 100_000):
+            writer.write(data[start : start + 100_000])
+        ref = writer.commit()
+        writer.abort()
+        assert (ref.digest, ref.size_bytes, ref.stored) == (digest_bytes(data), len(data), True)
+        assert ref.head == data[:4096].decode("utf-8", "replace")
+        assert _read(blobs, ref) == data
+        with blobs.open(ref) as stream:
+            assert stream.read(5) == data[:5]
+
+
+def _keeps_equal_bytes_once(blobs: KeptBlobs) -> None:
+    assert keep_blob(blobs, b"same") == keep_blob(blobs, b"same")
+    keep_blob(blobs, b"other")
+    assert sorted(blobs.digests()) == sorted([digest_bytes(b"same"), digest_bytes(b"other")])
+
+
+def _forgets_what_was_aborted(blobs: KeptBlobs) -> None:
+    writer = blobs.writer()
+    writer.write(b"never mind" * 1000)
+    writer.abort()
+    writer.abort()
+    assert list(blobs.digests()) == []
+
+
+def _says_when_bytes_were_dropped(blobs: KeptBlobs) -> None:
+    writer = blobs.writer()
+    writer.write(b"kept")
+    ref = writer.commit(size_bytes=1000)
+    assert (ref.truncated, ref.size_bytes) == (True, 1000)
+    assert _read(blobs, ref) == b"kept"
+
+
+def _says_what_is_missing(blobs: KeptBlobs) -> None:
+    gone = digest_bytes(b"gone")
+    assert not blobs.has(gone)
+    assert blobs.age_s(gone) is None
+    assert blobs.remove(gone) == 0
+    with _refused(StoreError, gone):
+        _read(blobs, BlobRef(digest=gone, size_bytes=4))
+
+
+def _removes(blobs: KeptBlobs) -> None:
+    ref = keep_blob(blobs, b"content")
+    age_s = blobs.age_s(ref.digest)
+    assert blobs.has(ref.digest)
+    assert age_s is not None
+    assert 0 <= age_s < 3600
+    assert blobs.remove(ref.digest) > 0
+    assert not blobs.has(ref.digest)
+    blobs.sweep(0)
+    assert keep_blob(blobs, b"content") == ref
+    assert _read(blobs, ref) == b"content"
+
+
+BLOB_CHECKS: tuple[BlobCheck, ...] = tuple(
+    BlobCheck(run.__name__.lstrip("_"), run)
+    for run in (
+        _gives_back_what_it_was_given,
+        _keeps_equal_bytes_once,
+        _forgets_what_was_aborted,
+        _says_when_bytes_were_dropped,
+        _says_what_is_missing,
+        _removes,
+    )
+)
+"""Every check of a blob store."""

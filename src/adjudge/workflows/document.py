@@ -15,12 +15,13 @@ from adjudge.gates.objective import objective_gate
 from adjudge.gates.run import no_agent_ran
 from adjudge.records.base import digest_bytes, digest_json
 from adjudge.records.change import BaselineRef, ChangeSet
-from adjudge.records.evaluation import Evaluation, GateResult, Gates, Provenance, TaskRef, ValidityCheck
+from adjudge.records.evaluation import Evaluation, GateResult, Gates, Provenance, TaskRef
 from adjudge.records.sandbox import SandboxReport
-from adjudge.records.score import ScorerResult, Verdict
+from adjudge.records.score import ScorerResult
 from adjudge.records.task import Task
 from adjudge.rollup.combined import combined_score
 from adjudge.version import __version__
+from adjudge.workflows.rewarding import conclude_reward
 
 __all__ = ["Graded", "evaluate", "run_id"]
 
@@ -63,7 +64,8 @@ def evaluate(graded: Graded) -> Evaluation:
     warnings += [note for report in graded.sandboxes[:1] if not report.isolated for note in report.notes[:1]]
     integrity = conclude_integrity(doubts)
     score = combined_score(graded.results, recipe.rollup, tampered=integrity.outcome == "tampered")
-    errors = [f"{row.name}: {row.reason}" for row in graded.results if row.verdict is Verdict.ERROR]
+    rewarded = conclude_reward(graded.results, score)
+    warnings += rewarded.warnings
     change_digest = graded.change_set.digest if graded.change_set is not None else None
     subject_digest = change_digest or digest_bytes(graded.patch or b"")
     return Evaluation(
@@ -83,12 +85,12 @@ def evaluate(graded: Graded) -> Evaluation:
         ),
         score=score,
         pass_threshold=recipe.pass_threshold,
-        reward=score,
-        scorers=graded.results,
+        reward=rewarded.reward,
+        scorers=rewarded.results,
         integrity=integrity,
-        validity=ValidityCheck(
-            output_parseable=True, schema_valid=True, verifier_completed=not errors, errors=errors
-        ),
+        validity=rewarded.validity,
+        breakdown=rewarded.breakdown,
+        error_taxonomy=rewarded.error_taxonomy,
         warnings=tuple(dict.fromkeys(map(graded.hide, warnings))),
         provenance=_provenance(graded, change_digest),
     )

@@ -31,6 +31,7 @@ from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.task import Scenario, Task
 from adjudge.settings import Settings, load_settings
 from adjudge.tasks.freeze import FrozenTask, freeze
+from adjudge.tasks.load import is_task_directory
 from adjudge.tasks.seeds import Seed, find_seed
 from adjudge.tasks.stability import find_stability
 from adjudge.tasks.trees import remove_tree
@@ -195,6 +196,8 @@ class GradeJob:
         if not os.path.isdir(workspace):
             raise UsageError(f"workspace {workspace} is not a directory")
         seed = find_seed(workspace, self._settings.state_dir)
+        if seed is None and self._request.baseline is None and is_task_directory(self._request.scenario):
+            return self._of_task_directory(workspace)
         baseline = self._baseline = self._baseline_of(workspace, seed)
         tree = self._tree = WorkspaceTree(layers=(Path(os.path.realpath(workspace)),))
         contents = self._stack.enter_context(TreeContents(baseline, tree))
@@ -205,6 +208,19 @@ class GradeJob:
             contents=contents,
             seed=seed,
         )
+        self._before = fingerprint(tree)
+        return self._captured(baseline, tree, contents)
+
+    def _of_task_directory(self, workspace: Path) -> Subject:
+        """What is graded by a task directory, which says itself what every attempt starts from."""
+        recipe = self._recipe = find_recipe(
+            self._request.scenario, state_dir=self._settings.state_dir, workspace=workspace
+        )
+        scratch = Path(tempfile.mkdtemp(prefix="adjudge-"))
+        self._stack.callback(remove_tree, scratch)
+        baseline = self._baseline = self._seeded_baseline(recipe, scratch)
+        tree = self._tree = WorkspaceTree(layers=(Path(os.path.realpath(workspace)),))
+        contents = self._stack.enter_context(TreeContents(baseline, tree))
         self._before = fingerprint(tree)
         return self._captured(baseline, tree, contents)
 

@@ -55,7 +55,7 @@ REFUSED = [
     (b'{"reward": -0.1}', RewardProblem.OUT_OF_RANGE),
     (b'{"reward": 1.0000001}', RewardProblem.OUT_OF_RANGE),
     (b'{"reward": 93}', RewardProblem.OUT_OF_RANGE),
-    (b'{"reward": 1' + b"0" * 400 + b"}", RewardProblem.OUT_OF_RANGE),
+    (b'{"reward": 1' + b"0" * 250 + b"}", RewardProblem.OUT_OF_RANGE),
     (b'{"a": 1, "b": 2}', RewardProblem.OUT_OF_RANGE),
     (b'{"reward": 1' + b"0" * 5000 + b"}", RewardProblem.MALFORMED),
     (b'{"reward": 0, "reward": 1}', RewardProblem.DUPLICATE_KEY),

@@ -138,10 +138,11 @@ def _workspace(defs: Schema) -> Schema:
         return {"properties": dict.fromkeys(fields, False)}
 
     schema["allOf"] = [
-        when(SourceKind.GIT, {"oneOf": [{"required": ["url"]}, {"required": ["path"]}]}),
-        when(SourceKind.ARCHIVE, {"required": ["path"], **takes_no("url", "ref")}),
-        when(SourceKind.DIRECTORY, {"required": ["path"], **takes_no("url", "ref")}),
-        when(SourceKind.EMPTY, takes_no("url", "path", "ref", "subdir")),
+        when(SourceKind.GIT, {"oneOf": [{"required": ["url"]}, {"required": ["path"]}], **takes_no("files")}),
+        when(SourceKind.ARCHIVE, {"required": ["path"], **takes_no("url", "ref", "files")}),
+        when(SourceKind.DIRECTORY, {"required": ["path"], **takes_no("url", "ref", "files")}),
+        when(SourceKind.EMPTY, takes_no("url", "path", "ref", "subdir", "files")),
+        when(SourceKind.FILES, {"required": ["files"], **takes_no("url", "path", "ref", "subdir")}),
     ]
     schema["description"] = "Where the workspace comes from. Left out in a recipe for workspaces that exist."
     return schema

@@ -147,6 +147,11 @@ def parse_workspace(node: Node, findings: Findings, folder: ScenarioFolder) -> W
             folder.source(source.path, source.source)
         except ValueError as error:
             findings.problem(fields["path"], "workspace.path", str(error))
+    for number, file in enumerate(source.files):
+        try:
+            folder.source(file.src, SourceKind.FILES)
+        except ValueError as error:
+            findings.problem(fields["files"], f"workspace.files[{number}].src", str(error))
     return source
 
 
@@ -155,6 +160,7 @@ _TAKES = {
     SourceKind.ARCHIVE: ("path", "subdir"),
     SourceKind.DIRECTORY: ("path", "subdir"),
     SourceKind.EMPTY: (),
+    SourceKind.FILES: ("files",),
 }
 
 
@@ -172,6 +178,8 @@ def _misfits(kind: SourceKind, fields: Mapping[str, Node]) -> Mapping[str, str]:
             found["path"] = "give url or path, not both"
         elif "url" not in fields and "path" not in fields:
             found["url"] = "missing; a workspace from 'git' needs url or path"
+    elif kind is SourceKind.FILES and "files" not in fields:
+        found["files"] = "missing; a workspace from 'files' needs it"
     elif "path" in _TAKES[kind] and "path" not in fields and not (kind is SourceKind.ARCHIVE and found):
         found["path"] = f"missing; a workspace from '{kind}' needs it"
     return found
