@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, ClassVar
 
@@ -18,7 +18,16 @@ from adjudge.records.run import AgentOutcome, AgentStatus
 from adjudge.records.sandbox import ExecRequest
 from adjudge.records.trace import BrokenLine, Message, Stop, TraceItem
 
-__all__ = ["Command", "CommandConfig", "CommandSession", "Variable", "command_needs"]
+__all__ = [
+    "Command",
+    "CommandConfig",
+    "CommandSession",
+    "ProgramConfig",
+    "Variable",
+    "command_needs",
+    "environment_of",
+    "model_of",
+]
 
 _PLACEHOLDER = re.compile(r"\{(instruction|instruction_file|workspace|model|session)\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
@@ -36,17 +45,9 @@ def _variable(name: str) -> str:
 Variable = Annotated[str, AfterValidator(_variable)]
 
 
-class CommandConfig(AgentConfig):
-    """How the program is started.
+class ProgramConfig(AgentConfig):
+    """Fields of every agent that is a program in the sandbox."""
 
-    An argument may hold `{instruction}`, `{instruction_file}`, `{workspace}`, `{model}` and, for further
-    turns, `{session}`. With neither of the first two, the instruction is its stdin.
-    """
-
-    argv: tuple[str, ...] = Field(min_length=1)
-    """The program and its arguments."""
-    resume: tuple[str, ...] = ()
-    """The same for further turns. Without it the agent takes one turn."""
     env: Mapping[Variable, str] = Field(default_factory=dict)
     """Environment variables with fixed values. Not for secrets: they would be kept with every run."""
     credentials: tuple[Variable, ...] = ()
@@ -57,6 +58,19 @@ class CommandConfig(AgentConfig):
     """Whether it may reach the network (never this machine's own)."""
     expose: tuple[str, ...] = ()
     """Folders of its installation outside the system's own, shown read-only at the same place."""
+
+
+class CommandConfig(ProgramConfig):
+    """How the program is started.
+
+    An argument may hold `{instruction}`, `{instruction_file}`, `{workspace}`, `{model}` and, for further
+    turns, `{session}`. With neither of the first two, the instruction is its stdin.
+    """
+
+    argv: tuple[str, ...] = Field(min_length=1)
+    """The program and its arguments."""
+    resume: tuple[str, ...] = ()
+    """The same for further turns. Without it the agent takes one turn."""
     trace_format: str | None = None
     """What it prints: the name of a trace format. Without one, its output is its reply."""
 
@@ -73,25 +87,43 @@ class Command:
 
     def needs(self, config: CommandConfig) -> AgentNeeds:
         """The program, and what was declared for it."""
-        return command_needs(config)
+        return command_needs(config, (config.argv, config.resume), continues=bool(config.resume))
 
     def start(self, config: CommandConfig, place: AgentPlace) -> CommandSession:
         """Begin; the program is started with the first turn."""
         return CommandSession(config, place, name=self.name)
 
 
-def command_needs(config: CommandConfig) -> AgentNeeds:
+def command_needs(
+    config: ProgramConfig, commands: Sequence[tuple[str, ...]], *, continues: bool
+) -> AgentNeeds:
     """What a program needs, from how it is started."""
     for path in config.expose:
         if not path.startswith("/"):
             raise UsageError(f"expose: {path!r} is not absolute")
+    for name, of in config.aliases.items():
+        if of not in config.credentials:
+            raise UsageError(f"aliases: {name} stands for {of}, which is not among the credentials")
     return AgentNeeds(
         network=config.network,
         credentials=config.credentials,
-        programs=tuple(dict.fromkeys(argv[0] for argv in (config.argv, config.resume) if argv)),
+        programs=tuple(dict.fromkeys(argv[0] for argv in commands if argv)),
         expose=tuple(Path(path) for path in config.expose),
-        continues=bool(config.resume),
+        continues=continues,
     )
+
+
+def environment_of(config: ProgramConfig, credentials: Mapping[str, str]) -> dict[str, str]:
+    """What a program finds in its environment beside the sandbox's own."""
+    aliased = {name: credentials[of] for name, of in config.aliases.items()}
+    return {**config.env, **credentials, **aliased}
+
+
+def model_of(place: AgentPlace, name: str) -> str:
+    """The model, for a program whose arguments name one."""
+    if place.model is None:
+        raise UsageError(f"agent {name!r} needs a model", hint=f"write {name}:MODEL")
+    return place.model
 
 
 class CommandSession(Session):
@@ -204,9 +236,7 @@ class CommandSession(Session):
                 hint="use {instruction_file} in argv, or let the program read its stdin",
             )
         if "model" in used:
-            if self.place.model is None:
-                raise UsageError(f"agent {self._name!r} needs a model", hint=f"write {self._name}:MODEL")
-            values["model"] = self.place.model
+            values["model"] = model_of(self.place, self._name)
         if "session" in used:
             session = self._session()
             if session is None:
@@ -216,9 +246,7 @@ class CommandSession(Session):
             values["instruction_file"] = await self._write_instruction(message)
         argv = tuple(_PLACEHOLDER.sub(lambda found: values[found[1]], part) for part in template)
         stdin = b"" if used & {"instruction", "instruction_file"} else message.encode()
-        env = {**self._config.env, **self.place.credentials}
-        for name, of in self._config.aliases.items():
-            env[name] = self.place.credentials.get(of, "")
+        env = environment_of(self._config, self.place.credentials)
         return ExecRequest(argv=argv, stdin=stdin, env=env, keep=True)
 
     async def _write_instruction(self, message: str) -> str:

@@ -53,7 +53,8 @@ class Preset:
 
     def needs(self, config: PresetConfig) -> AgentNeeds:
         """The program, the network and its credentials."""
-        return command_needs(self.command(config, None))
+        command = self.command(config, None)
+        return command_needs(command, (command.argv,), continues=True)
 
     def start(self, config: PresetConfig, place: AgentPlace) -> CommandSession:
         """Begin; the program is started with the first turn."""
