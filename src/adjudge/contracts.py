@@ -16,6 +16,7 @@ from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
+from adjudge.records.judging import Juror, ProviderReply, ProviderRequest
 from adjudge.records.listing import RunFilter, RunSummary, ScorerTally
 from adjudge.records.run import AgentOutcome, Attempt, Experiment, Run
 from adjudge.records.sandbox import (
@@ -31,7 +32,7 @@ from adjudge.records.sandbox import (
 from adjudge.records.score import ScorerConfig, ScorerOutcome
 from adjudge.records.task import RunLimits, Task
 from adjudge.records.testreport import TestReport
-from adjudge.records.trace import TraceItem
+from adjudge.records.trace import TraceItem, TraceSummary
 
 __all__ = [
     "Agent",
@@ -48,6 +49,7 @@ __all__ = [
     "GradedSubject",
     "KeptBlobs",
     "OutputObserver",
+    "Provider",
     "RunStore",
     "Sandbox",
     "SandboxBackend",
@@ -55,6 +57,7 @@ __all__ = [
     "Subject",
     "TestReportFormat",
     "TraceFormat",
+    "TraceSource",
     "WorkspaceEntry",
 ]
 
@@ -300,6 +303,16 @@ class Contents(Protocol):
         """
 
 
+class TraceSource(Protocol):
+    """The trace of an attempt, wherever it is kept. Everything in it is what the agent says about itself."""
+
+    def events(self) -> Iterator[TraceItem]:
+        """Every event in order, read as it is asked for. Raises `TraceUnreadable` where it is no trace."""
+
+    def summary(self) -> TraceSummary:
+        """All of it in figures; made once. Raises `TraceUnreadable` where it is no trace."""
+
+
 class Subject(NamedTuple):
     """What is graded: a stopped attempt, and all that collectors may look at."""
 
@@ -323,6 +336,10 @@ class Subject(NamedTuple):
     unstable: Mapping[str, frozenset[str]] = MappingProxyType({})
     """Tests that are recorded as unstable on the task's baseline, by the digest of the request that runs
     them. Their results are shown and count for nothing."""
+    trace: TraceSource | None = None
+    """How the agent worked; None when the attempt came without a trace."""
+    response: str | None = None
+    """What the agent said last; None when nobody recorded it."""
 
 
 class Collector(Protocol):
@@ -363,10 +380,16 @@ class EvaluationStore(Protocol):
         """Keep an evaluation, whole or not at all. Raises `StoreError` when it cannot be."""
 
     def load(self, evaluation_id: str) -> Evaluation:
-        """An evaluation by its id, annotations included. Raises `UsageError` when there is none."""
+        """An evaluation by its id or a beginning that no other has, with its annotations and what follows.
+
+        Raises `UsageError` when none or several match.
+        """
 
     def annotate(self, evaluation_id: str, annotation: Annotation) -> None:
-        """Add a person's verdict beside an evaluation, which it never changes."""
+        """Add a person's verdict beside an evaluation, which it never changes. Kept once this returns."""
+
+    def annotated(self) -> Iterator[Evaluation]:
+        """Every evaluation that has annotations, oldest first, streamed."""
 
 
 class AgentConfig(Record):
@@ -450,6 +473,26 @@ class Agent(Protocol[AgentConfig_contra]):
 
     def start(self, config: AgentConfig_contra, place: AgentPlace) -> AgentSession:
         """Begin an attempt. Cheap: nothing runs before the first turn."""
+
+
+class Provider(Protocol):
+    """Asks language models. Constructed with the juror it serves and the key, if one is needed."""
+
+    name: ClassVar[str]
+    default_key_env: ClassVar[str | None]
+    """The environment variable its key is usually in; None when it needs none."""
+
+    def __init__(self, juror: Juror, key: str | None) -> None: ...
+
+    async def ask(self, request: ProviderRequest) -> ProviderReply:
+        """Make one call, without trying again.
+
+        Raises:
+            ProviderError: There was no answer.
+        """
+
+    async def close(self) -> None:
+        """Let go of connections."""
 
 
 class RunStore(Protocol):

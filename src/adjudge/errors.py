@@ -17,6 +17,8 @@
     │ ├ CaptureError          the change set could not be computed
     │ ├ SubjectChanged        the workspace changed while it was being graded
     │ ├ RunFault              an agent could not be run: never its failure, never a zero
+    │ ├ JudgeError            a judge could not be asked
+    │ │ └ ProviderError         a provider refused, failed or was silent; says whether to try again
     │ └ StoreError            our own records or blobs could not be read or written
     └ PluginError           an extension raised: that verdict is ERROR
 
@@ -36,10 +38,12 @@ __all__ = [
     "CaptureError",
     "ConfigInvalid",
     "InfraError",
+    "JudgeError",
     "PatchUnreadable",
     "PluginError",
     "PluginNotFound",
     "Problem",
+    "ProviderError",
     "ReportUnreadable",
     "RunFault",
     "SandboxError",
@@ -154,6 +158,33 @@ class SubjectChanged(InfraError):
 
 class RunFault(InfraError):
     """An agent could not be run: no sandbox, no credential, no network, no disk. Tried again on resume."""
+
+
+class JudgeError(InfraError):
+    """A judge could not be asked."""
+
+
+class ProviderError(JudgeError):
+    """A provider refused, failed, or did not answer.
+
+    Args:
+        message: What it said.
+        hint: What to do about it.
+        retryable: Whether the same call may go through later.
+        retry_after_s: When, if the provider said so.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retryable = retryable
+        self.retry_after_s = retry_after_s
 
 
 class StoreError(InfraError):

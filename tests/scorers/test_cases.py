@@ -44,7 +44,8 @@ def test_case(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(before, after, symlinks=True)
     _run(folder / "attempt.sh", after, secrets)
 
-    evaluation = adjudge.grade(folder / "task.yaml", workspace=after, baseline=before)
+    trace = next(folder.glob("trace.*"), None)
+    evaluation = adjudge.grade(folder / "task.yaml", workspace=after, baseline=before, trace=trace)
 
     row = next(row for row in evaluation.scorers if row.type == folder.parent.name)
     expected = json.loads((folder / "expected.json").read_text())

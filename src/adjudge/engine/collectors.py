@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from adjudge.contracts import BlobStore, Collector, SandboxBackend
+from adjudge.engine.collect import RUNS_CODE
 from adjudge.errors import InfraError
 from adjudge.records.sandbox import Limits, Mount, SandboxSpec
 from adjudge.records.task import SandboxSettings
 
-__all__ = ["COLLECTORS", "Means", "make_collector", "sandbox_spec"]
+__all__ = ["COLLECTORS", "Means", "make_collector", "runs_code", "sandbox_spec"]
 
 COLLECTORS: Mapping[str, str] = {
     "parsed_change": "adjudge.evidence.changes:ParsedChangeCollector",
@@ -20,6 +21,8 @@ COLLECTORS: Mapping[str, str] = {
     "source_scan": "adjudge.evidence.sources:SourceScanCollector",
     "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
     "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
+    "output_file": "adjudge.evidence.outputs:OutputFileCollector",
+    "trace_read": "adjudge.evidence.traces:TraceReadCollector",
     "clean_tree": "adjudge.evidence.cleantree:CleanTreeCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
     "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",
@@ -61,6 +64,15 @@ def make_collector(kind: str, means: Means) -> Collector:
     else:
         made = collector_class()
     return made
+
+
+def runs_code(kind: str) -> bool:
+    """Whether answering a kind of request runs code or asks a model."""
+    if kind not in COLLECTORS:
+        return False
+    module, _, attribute = COLLECTORS[kind].partition(":")
+    cost: int = getattr(importlib.import_module(module), attribute).cost
+    return cost >= RUNS_CODE
 
 
 def sandbox_spec(settings: SandboxSettings) -> SandboxSpec:

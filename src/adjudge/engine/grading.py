@@ -34,6 +34,8 @@ class Grading:
         means: What collecting may need.
         jobs: How many sandboxes may run at once.
         unstable: Ids of tests that do not count, by the name of the scorer that runs them.
+        known: What code did when it was run before on the same subject in the same environment, by the digest
+            of the request. It is not run again.
     """
 
     def __init__(
@@ -43,11 +45,14 @@ class Grading:
         *,
         jobs: int = 1,
         unstable: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        known: Mapping[str, Record] = MappingProxyType({}),
     ) -> None:
         self._recipe = recipe
         self._means = means
         self._jobs = jobs
         self._unstable = unstable
+        self._known = known
+        self._reused: list[tuple[str, AnyRequest]] = []
         self._plan: Plan | None = None
         self._subject: Subject | None = None
         self._collectors: dict[str, Collector] = {}
@@ -75,6 +80,11 @@ class Grading:
         return bool(self._pending or self._live)
 
     @property
+    def rests_on_code(self) -> bool:
+        """Whether anything was concluded from code that ran, now or before."""
+        return bool(self._pending or self._live or self._reused)
+
+    @property
     def sandboxes(self) -> tuple[SandboxReport, ...]:
         """How every sandbox that was started came about."""
         return tuple(
@@ -90,7 +100,7 @@ class Grading:
     @property
     def evidence(self) -> tuple[tuple[AnyRequest, Record], ...]:
         """What code that was run did: all that cannot be worked out again from the workspace."""
-        ran = [*self._pending, *self._live]
+        ran = (*self._pending, *self._live, *self._reused)
         found = ((request, self._gathered[digest].answer) for digest, request in ran)
         return tuple((request, answer) for request, answer in found if answer is not None)
 
@@ -116,7 +126,10 @@ class Grading:
             self._not_live = tuple(
                 f"{planned.spec.name}: isolation live ran as snapshot: no sandbox of an agent is there"
                 for planned in plan.scorers
-                if any(_is_live(plan.requests[digest]) for digest in planned.requests)
+                if any(
+                    _is_live(plan.requests[digest]) and digest not in self._known
+                    for digest in planned.requests
+                )
             )
         if self._unstable:
             subject = subject._replace(unstable=self._unstable_by_request(plan))
@@ -128,6 +141,9 @@ class Grading:
                 self._gathered[digest] = Piece(None, collector, 0.0)
             elif collector.cost < RUNS_CODE:
                 at_once.append((collector.cost, digest, request))
+            elif digest in self._known:
+                self._reused.append((digest, request))
+                self._gathered[digest] = Piece(self._known[digest], None, 0.0)
             elif _is_live(request) and subject.live is not None:
                 self._live.append((digest, request))
             else:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from adjudge.formats.traces.summary import usage_of
 from adjudge.records.evaluation import GateResult
 from adjudge.records.run import AgentOutcome, AgentStatus, TokenUsage
 from adjudge.records.score import Verdict
 from adjudge.records.task import RunLimits
+from adjudge.records.trace import TraceSummary
 
-__all__ = ["exceeded", "infrastructure_fault", "no_agent_ran", "run_gate"]
+__all__ = ["exceeded", "infrastructure_fault", "no_agent_ran", "run_gate", "trace_given"]
 
 
 def no_agent_ran(given: str) -> GateResult:
@@ -17,6 +19,38 @@ def no_agent_ran(given: str) -> GateResult:
         given: What was handed in: `workspace` or `patch`.
     """
     return GateResult(verdict=Verdict.NA, reason=f"{given} given, no agent ran")
+
+
+def trace_given(given: str, summary: TraceSummary, limits: RunLimits) -> GateResult:
+    """Conclude on something that was handed in together with a trace: limits are checked against that.
+
+    Args:
+        given: What was handed in: `workspace` or `patch`.
+        summary: The trace in figures.
+        limits: What the task allows.
+    """
+    usage = usage_of(summary)
+    over = exceeded(usage, limits, wall_s=summary.duration_s)
+    if over is not None:
+        return GateResult(verdict=Verdict.FAIL, reason=f"{over}, by the trace")
+    gate = no_agent_ran(given)
+    unknown = [
+        name
+        for name, limit, actual in (
+            ("time", limits.wall_s, summary.duration_s),
+            ("tokens", limits.tokens, usage.total_tokens),
+            ("cost", limits.cost_usd, usage.cost_usd),
+            ("tool calls", limits.tool_calls, usage.tool_calls),
+        )
+        if limit is not None and actual is None
+    ]
+    if unknown:
+        reason = f"{gate.reason}; the trace does not tell {', '.join(unknown)}, which have a limit"
+    elif limits != RunLimits():
+        reason = f"{gate.reason}; within its limits by the trace"
+    else:
+        reason = gate.reason
+    return GateResult(verdict=gate.verdict, reason=reason)
 
 
 def run_gate(outcome: AgentOutcome, limits: RunLimits) -> GateResult:

@@ -19,6 +19,7 @@ from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
 from adjudge.records.testreport import CollectedTests, TestReport, TrustedTestRun
+from adjudge.records.trace import TraceSummary
 from adjudge.records.verifier import RewardReading, VerifierNotes
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "GradedTree",
     "Isolation",
     "LeftOutChange",
+    "OutputFile",
     "ParsedChange",
     "ParsedChangeSet",
     "PathState",
@@ -52,10 +54,12 @@ __all__ = [
     "SecretFindings",
     "SecretScan",
     "SourceScan",
+    "SummarisedTrace",
     "TestCollection",
     "TestCommand",
     "TestProof",
     "TestRun",
+    "TraceRead",
     "VerifierOutcome",
     "VerifierRun",
 ]
@@ -488,6 +492,39 @@ class PatternSearch(EvidenceRequest):
         return PatternMatches
 
 
+class OutputFile(EvidenceRequest):
+    """Asks for a file of the final workspace, read as its format says and checked against a schema."""
+
+    kind: ClassVar[str] = "output_file"
+    path: WorkspacePath
+    format: OutputFormat
+    output_schema: str | None = None
+    """A JSON Schema of the scenario."""
+
+    @property
+    def answer_type(self) -> type[CheckedOutput]:
+        """The file's value, or why it has none."""
+        return CheckedOutput
+
+
+class SummarisedTrace(Record):
+    """The trace of the attempt, in figures."""
+
+    summary: TraceSummary | None
+    """None: the attempt came without a trace."""
+
+
+class TraceRead(EvidenceRequest):
+    """Asks what the trace of the attempt adds up to."""
+
+    kind: ClassVar[str] = "trace_read"
+
+    @property
+    def answer_type(self) -> type[SummarisedTrace]:
+        """The trace in figures."""
+        return SummarisedTrace
+
+
 class VerifierOutcome(Record):
     """How a verifier went, and what it left."""
 
@@ -546,6 +583,8 @@ AnyRequest = (
     | SourceScan
     | FileComparison
     | PatternSearch
+    | OutputFile
+    | TraceRead
     | VerifierRun
 )
 """Every request there is."""

@@ -167,6 +167,8 @@ class Attempt(Record):
     """None for a run without a workspace."""
     baseline: BlobRef | None = None
     """The baseline as an archive of the same form, for stores that are moved elsewhere."""
+    task_files: BlobRef | None = None
+    """The files that the task's recipe refers to, as such an archive; None when there are none."""
     change_set: ChangeSet | None = None
     changes: StoredChanges | None = None
     left_processes: tuple[LeftProcess, ...] = ()
@@ -174,6 +176,8 @@ class Attempt(Record):
     """None where the sandbox cannot tell."""
     outcome: AgentOutcome | None = None
     """None when no agent ran (`adjudge grade --save`)."""
+    transcript: BlobRef | None = None
+    """What user and agent said to each other, turn by turn, a JSON object on each line."""
 
 
 class Run(Record):

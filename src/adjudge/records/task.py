@@ -155,6 +155,8 @@ class Scenario(Record):
     """A known good attempt, for the `oracle` agent; kept with the task's files, never shown to an agent."""
     turns: tuple[Turn, ...] = ()
     """What the user says after the instruction, each once, in a session."""
+    tags: Mapping[str, str] = Field(default_factory=dict)
+    """Labels to choose and to group runs by; no part of a task's digest."""
     recipe: Recipe
     expected_outcome: ExpectedOutcome = ExpectedOutcome.COMPLETION
     limits: RunLimits = RunLimits()

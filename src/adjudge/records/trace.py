@@ -271,6 +271,8 @@ class TraceSummary(Record):
     """Calls of each kind that was called."""
     tools: tuple[ToolCount, ...] = ()
     """Calls of each tool; capped."""
+    tools_known: bool = True
+    """Whether the trace would show tools: not where all it has is what the agent said, as in plain text."""
     unnamed_tool_calls: int = 0
     """Calls of tools beyond the cap of `tools`."""
     tool_errors: int = 0

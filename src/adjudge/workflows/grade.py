@@ -22,11 +22,11 @@ from adjudge.capture.baseline import Baseline, directory_baseline, resolve_basel
 from adjudge.capture.changes import capture_changes
 from adjudge.capture.fingerprint import fingerprint
 from adjudge.capture.repository import find_git_directory
-from adjudge.contracts import BlobStore, SandboxBackend, Subject
+from adjudge.contracts import BlobStore, SandboxBackend, Subject, TraceSource
 from adjudge.engine.collectors import Means
 from adjudge.errors import CaptureError, InfraError, SubjectChanged, SubjectError, UsageError
 from adjudge.records.change import ChangeSet
-from adjudge.records.evaluation import Evaluation
+from adjudge.records.evaluation import Evaluation, GateResult
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.task import Scenario, Task
 from adjudge.settings import Settings, load_settings
@@ -56,6 +56,9 @@ class GradeRequest(NamedTuple):
     jobs: int | None = None
     sandbox: str | None = None
     save: bool = False
+    trace: str | Path | None = None
+    trace_format: str | None = None
+    response: str | Path | None = None
 
 
 def grade_now(request: GradeRequest) -> Evaluation:
@@ -89,6 +92,8 @@ class GradeJob:
         self._baseline: Baseline | None = None
         self._fault: SubjectError | InfraError | None = None
         self._store: RunDatabase | None = None
+        self._trace: TraceSource | None = None
+        self._response: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -113,7 +118,7 @@ class GradeJob:
                 else "a workspace and a patch cannot be graded together",
                 hint="--workspace DIR grades a folder, --patch FILE a patch to the baseline",
             )
-        for name in ("scenario", "workspace", "patch", "baseline"):
+        for name in ("scenario", "workspace", "patch", "baseline", "trace", "response"):
             # An unset variable in a script; `Path("")` would be the current folder.
             given = getattr(request, name)
             if isinstance(given, str) and not given:
@@ -121,6 +126,7 @@ class GradeJob:
         if request.jobs is not None and request.jobs < 1:
             raise UsageError(f"jobs: {request.jobs} is below 1")
         self._refuse_unknown_sandbox()
+        self._open_beside()
         if request.save:
             self._open_store()
         subject: Subject | SubjectError | InfraError
@@ -158,11 +164,34 @@ class GradeJob:
             patch=self._patch_bytes,
             fault=self._fault,
             void=void,
+            run_gate=self._run_gate(),
         )
         if self._request.save:
             assert self._store is not None
             self._store.save(graded)
         return graded.evaluation
+
+    def _open_beside(self) -> None:
+        """Open what came with the attempt beside its changes."""
+        request = self._request
+        if request.trace is None and request.trace_format is not None:
+            raise UsageError("a format of a trace was given, but no trace", hint="name the file with --trace")
+        if request.trace is not None or request.response is not None:
+            # Loaded here: few attempts come with a trace.
+            beside = importlib.import_module("adjudge.workflows.beside")
+            self._trace = beside.open_trace(request.trace, request.trace_format)
+            self._response = beside.read_response(request.response)
+
+    def _run_gate(self) -> GateResult | None:
+        """What the trace says about the limits; None without one."""
+        if self._trace is None:
+            return None
+        gate: GateResult = importlib.import_module("adjudge.workflows.beside").gate_of_trace(
+            self._trace,
+            "workspace" if self._request.patch is None else "patch",
+            self._graded_by.task.scenario.limits,
+        )
+        return gate
 
     @property
     def _graded_by(self) -> GradedBy:
@@ -290,6 +319,8 @@ class GradeJob:
             contents=contents,
             scenario_files=_files_of(self._graded_by),
             make_baseline=make_baseline,
+            trace=self._trace,
+            response=self._response,
         )
 
     def _refuse_unknown_sandbox(self) -> None:

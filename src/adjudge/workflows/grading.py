@@ -7,7 +7,7 @@ to a `SubjectGrading` and gets back the evaluation with what it was concluded fr
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from types import MappingProxyType, TracebackType
 from typing import Self
@@ -16,8 +16,11 @@ from adjudge.contracts import GradedSubject, Subject
 from adjudge.engine.collectors import Means
 from adjudge.engine.grading import Grading
 from adjudge.errors import InfraError, SubjectError
+from adjudge.records.base import Record
 from adjudge.records.change import BaselineRef, ChangeSet
 from adjudge.records.evaluation import GateResult
+from adjudge.records.evidence import EvidenceRequest
+from adjudge.records.score import ScorerResult
 from adjudge.workflows.document import Graded, evaluate
 from adjudge.workflows.recipes import GradedBy
 
@@ -32,6 +35,8 @@ class SubjectGrading:
         means: What collecting may need.
         jobs: How many sandboxes may run at once.
         unstable: Ids of tests that do not count, by the name of the scorer that runs them.
+        carried: Rows that hold as they are, by the name of their scorer; these scorers are not run again.
+        known: What code did before on the same subject, in the same environment.
     """
 
     def __init__(
@@ -41,11 +46,20 @@ class SubjectGrading:
         *,
         jobs: int,
         unstable: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        carried: Mapping[str, ScorerResult] = MappingProxyType({}),
+        known: Sequence[tuple[EvidenceRequest, Record]] = (),
     ) -> None:
         self._by = by
         self._started_at = datetime.now(UTC)
         self._began = time.perf_counter()
-        self._grading = Grading(by.task.scenario.recipe, means, jobs=jobs, unstable=unstable)
+        self._carried = carried
+        self._known = known
+        recipe = by.task.scenario.recipe
+        if carried:
+            left = tuple(spec for spec in recipe.scorers if spec.name not in carried)
+            recipe = recipe.model_copy(update={"scorers": left})
+        answers = {request.digest: answer for request, answer in known}
+        self._grading = Grading(recipe, means, jobs=jobs, unstable=unstable, known=answers)
 
     def __enter__(self) -> Self:
         self._grading.__enter__()
@@ -64,6 +78,10 @@ class SubjectGrading:
     def begin(self, subject: Subject | SubjectError | InfraError) -> None:
         """Plan, and collect what is cheap."""
         self._grading.begin(subject)
+
+    def begin_nothing(self) -> None:
+        """Plan nothing, where every row is carried."""
+        self._grading.begin(SubjectError("every row is carried"))
 
     async def wait(self) -> None:
         """Run what has to be run."""
@@ -92,7 +110,11 @@ class SubjectGrading:
             run_gate: What is concluded on the agent; None when no agent ran.
         """
         grading = self._grading
-        results = grading.conclude() if void is None else grading.void(void)
+        scored = grading.conclude() if void is None else grading.void(void)
+        results = scored
+        if self._carried:
+            rows = {**self._carried, **{row.name: row for row in scored}}
+            results = tuple(rows[spec.name] for spec in self._by.task.scenario.recipe.scorers)
         evaluation = evaluate(
             Graded(
                 task=self._by.task,
@@ -105,11 +127,17 @@ class SubjectGrading:
                 warnings=(*self._by.warnings, *grading.warnings),
                 hide=grading.redactor.text,
                 doubts=self._by.doubts,
-                ran_code=grading.runs_code,
+                ran_code=grading.rests_on_code or bool(self._carried and self._known),
                 started_at=self._started_at,
                 duration_s=time.perf_counter() - self._began,
                 run_id=run_id,
                 run_gate=run_gate,
             )
         )
-        return GradedSubject(evaluation, self._by.task, change_set, grading.evidence)
+        return GradedSubject(evaluation, self._by.task, change_set, self._evidence())
+
+    def _evidence(self) -> tuple[tuple[EvidenceRequest, Record], ...]:
+        """What code did, now or before: also what only rows that were carried rest on."""
+        found = {request.digest: (request, answer) for request, answer in self._known}
+        found |= {request.digest: (request, answer) for request, answer in self._grading.evidence}
+        return tuple(found.values())

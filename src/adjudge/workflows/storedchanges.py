@@ -120,7 +120,8 @@ class _Archive:
 
     def commit(self) -> BlobRef:
         self._tar.close()
-        return self._writer.commit()
+        # Its ends are mostly zero bytes, which nobody reads and every record would carry.
+        return self._writer.commit().model_copy(update={"head": "", "tail": ""})
 
 
 def restore_baseline(archive: BlobRef, blobs: BlobStore, place: Path) -> tuple[TreeEntry, ...]:

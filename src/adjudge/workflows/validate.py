@@ -15,7 +15,7 @@ from adjudge.formats.verifierscripts import mentions_candidate
 from adjudge.records.task import Scenario
 from adjudge.tasks.load import SCENARIO_FILE, TASK_FILE, LoadedScenario, load_scenario
 
-__all__ = ["Validation", "describe_verifier", "validate"]
+__all__ = ["Validation", "describe_verifier", "scenario_files", "validate"]
 
 _MAX_SCANNED_BYTES = 1024 * 1024
 _NOT_ENTERED = frozenset({"node_modules", "target", "build", "dist", "__pycache__", "venv"})
@@ -35,11 +35,17 @@ class Validation:
 
 def validate(paths: Sequence[Path]) -> list[Validation]:
     """Validate files, and every `adjudge.yaml` and `task.toml` in or below folders."""
-    files = dict.fromkeys(file for path in paths for file in _files(path))
+    files = dict.fromkeys(file for path in paths for file in scenario_files(path))
     return [_validate(file) for file in files]
 
 
-def _files(path: Path) -> Iterator[Path]:
+def scenario_files(path: Path, *, within_scenarios: bool = True) -> Iterator[Path]:
+    """The file itself, or every scenario in or below a folder; the folder where there is none.
+
+    Args:
+        path: The file or folder.
+        within_scenarios: Whether to look below a folder that holds one: its source may hold another.
+    """
     if not os.path.isdir(path):
         yield path
         return
@@ -50,6 +56,8 @@ def _files(path: Path) -> Iterator[Path]:
         if name is not None:
             found = True
             yield Path(here) / name
+            if not within_scenarios:
+                folders.clear()
     if not found:
         yield path
 

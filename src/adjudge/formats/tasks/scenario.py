@@ -28,8 +28,8 @@ __all__ = ["JUDGE_PARTS", "KEYS", "ParsedScenario", "parse_scenario"]
 Section = TypeVar("Section")
 
 KEYS = (
-    "name", "instruction", "turns", "workspace", "setup", "solution", "scorers", "graders", "expect",
-    "rollup", "pass_threshold", "expected_outcome", "limits", "sandbox",
+    "name", "tags", "instruction", "turns", "workspace", "setup", "solution", "scorers", "graders",
+    "expect", "rollup", "pass_threshold", "expected_outcome", "limits", "sandbox",
 )  # fmt: skip
 """Every key at the top of a scenario."""
 
@@ -128,6 +128,7 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
         setup=setup,
         solution=solution,
         turns=turns,
+        tags=dict(header.tags),
         recipe=recipe,
         expected_outcome=header.expected_outcome,
         limits=limits,

@@ -43,6 +43,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
         "type": "object",
         "properties": {
             "name": header["name"],
+            "tags": header["tags"],
             "instruction": {
                 "description": "What the agent is asked to do: text, or a file that holds it.",
                 "anyOf": [

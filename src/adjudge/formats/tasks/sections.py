@@ -49,6 +49,7 @@ _UNITS = {
 _LEAST_MEMORY = 16 * _MIB
 _PROTOCOLS = ("https", "ssh", "http", "git")
 _SCP_LIKE = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!//)[^\s:]+\Z")
+_TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}\Z")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _NOT_SHOWN = ("/", "/proc", "/sys", "/dev", "/run", "/tmp", "/workspace")
 """Host paths and places in the sandbox that `expose` cannot name: the machine itself, and what is the
@@ -79,11 +80,26 @@ def _one_line(value: str) -> str:
 Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_one_line)]
 
 
+def _tag_name(value: str) -> str:
+    if not _TAG.match(value):
+        raise ValueError(f"{value[:60]!r} is not a name for a tag; use letters, digits, '-', '_' and '.'")
+    if value in ("task", "agent", "model", "trial"):
+        raise ValueError(f"every run has a {value} already; call the tag something else")
+    return value
+
+
+TagName = Annotated[
+    str, AfterValidator(_tag_name), WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_.-]*$"})
+]
+
+
 class Header(Record):
     """The single values at the top of a scenario."""
 
     name: Label | None = None
     """What reports call it. When left out: the folder's name, or the file's if it is not `adjudge.yaml`."""
+    tags: Mapping[TagName, Label] = Field(default_factory=dict, max_length=50)
+    """Labels such as `difficulty: hard`, for `adjudge run --where` and for reports."""
     rollup: Rollup = Rollup.WEIGHTED_MEAN
     """How the counted scores become one: `weighted_mean`, or `min` where the worst decides."""
     pass_threshold: float | None = Field(default=None, ge=0.0, le=1.0)

@@ -33,6 +33,7 @@ from adjudge.formats.traces.values import cost_of, count_of, mapping_of, text_of
 from adjudge.records.trace import (
     BrokenLine,
     Message,
+    PermissionResponse,
     Stop,
     Thought,
     TokenCounts,
@@ -63,6 +64,7 @@ _ROOT: Final = frozenset(
         "subagent_trajectories",
     }
 )
+_MOST_DENIED: Final = 10_000
 _BRANCHES: Final = frozenset({"str", "int", "float", "list[ContentPart]"})
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -196,6 +198,8 @@ class _Trajectory:
             if tokens != TokenCounts() or cost is not None:
                 yield TraceUsage(scope="total", tokens=tokens, cost_usd=cost, agent=self.agent)
         written = mapping_of(mapping_of(self._about.get("extra")).get("adjudge"))
+        for _ in range(min(count_of(written.get("denied")) or 0, _MOST_DENIED)):
+            yield PermissionResponse(outcome="denied", agent=self.agent)
         if reason := text_of(written.get("stop_reason")):
             yield Stop(reason=reason, agent=self.agent)
 

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
+from adjudge.records.run import TokenUsage
 from adjudge.records.trace import (
     MAX_TOKENS,
     BrokenLine,
@@ -24,7 +25,7 @@ from adjudge.records.trace import (
     clip_text,
 )
 
-__all__ = ["TraceSummariser", "summarise"]
+__all__ = ["TraceSummariser", "summarise", "usage_of"]
 
 MAX_TOOLS = 1000
 MAX_MODELS = 50
@@ -105,6 +106,7 @@ class TraceSummariser:
         self._working = False
         self._response = ""
         self._dropped = 0
+        self._structured = False
         self._broken: list[BrokenLine] = []
 
     def add(self, item: TraceItem) -> None:
@@ -115,6 +117,8 @@ class TraceSummariser:
             if len(self._broken) < MAX_SAMPLES:
                 self._broken.append(item)
             return
+        if not isinstance(item, Message) or item.role != "assistant":
+            self._structured = True
         if item.time_s is not None:
             first, last = self._times or (item.time_s, item.time_s)
             self._times = min(first, item.time_s), max(last, item.time_s)
@@ -191,6 +195,7 @@ class TraceSummariser:
                 ToolCount(raw_name=raw, name=name, kind=kind, calls=count)
                 for (raw, name, kind), count in self._tools.most_common()
             ),
+            tools_known=self._structured,
             unnamed_tool_calls=self._unnamed,
             tool_errors=self._tool_errors,
             tokens=_tokens(spent),
@@ -210,6 +215,20 @@ class TraceSummariser:
             broken_samples=tuple(self._broken),
             notes=_notes(spent, self._unnamed),
         )
+
+
+def usage_of(summary: TraceSummary) -> TokenUsage:
+    """What a run used, by its trace. What a total states beyond its parts is counted as output."""
+    tokens = summary.tokens
+    beyond = (tokens.total or 0) - (tokens.parts or 0)
+    return TokenUsage(
+        input_tokens=tokens.input,
+        output_tokens=(tokens.output or 0) + beyond if beyond > 0 else tokens.output,
+        cache_read_tokens=tokens.cache_read,
+        cache_write_tokens=tokens.cache_write,
+        cost_usd=summary.cost_usd,
+        tool_calls=summary.tool_calls if summary.tools_known else None,
+    )
 
 
 def _is_work(item: TraceItem) -> bool:
