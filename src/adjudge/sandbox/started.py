@@ -119,6 +119,7 @@ class StartedSandbox(ABC):
             self._check_alive()
             self._cancelled = False
             while True:
+                await self._bury_kept()
                 host = self._to_enter()
                 try:
                     return await self._run(host, request, environment, limits, on_output, stdin)
@@ -153,6 +154,13 @@ class StartedSandbox(ABC):
             outliving = asyncio.ensure_future(self._outlive(running, attended))
             self._kept.append(Kept(running, attended, outliving))
         return result
+
+    async def _bury_kept(self) -> None:
+        """Wait for the supervisors of kept trees that have ended by themselves: they still tidy up."""
+        for kept in list(self._kept):
+            if not kept.alive or not is_running(kept.attended):
+                await kept.outliving
+                self._kept.remove(kept)
 
     async def _has_ended(self, host: AttendedExec | None) -> bool:
         """Whether a kept tree that was to be joined is there no more; if so, it is forgotten."""
@@ -264,6 +272,7 @@ class StartedSandbox(ABC):
         async with self._turn:
             self._check_alive()
             while True:
+                await self._bury_kept()
                 host = self._to_enter()
                 errand["below"], errand["path"] = self._locate(path)
                 wanted = self._request(errand)
