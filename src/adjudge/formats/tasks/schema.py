@@ -76,6 +76,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
             "rollup": header["rollup"],
             "pass_threshold": header["pass_threshold"],
             "expected_outcome": header["expected_outcome"],
+            "error_categories": header["error_categories"],
             "limits": _model(RunLimits, defs, "limits"),
             "sandbox": _sandbox(defs),
         },
@@ -202,7 +203,7 @@ def _scorer(name: str, defs: Schema) -> Schema:
     flags["type"] = {"const": name}
     flags["required"]["default"] = scorer.required_by_default
     if scorer.advisory_only:
-        del flags["weight"], flags["gate"]
+        del flags["weight"], flags["gate"], flags["primary"]
     own = _model(scorer.Config, defs, f"scorer.{name}")
     fields = own.get("properties", {})
     others = other_names(scorer.Config)
