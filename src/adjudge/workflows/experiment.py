@@ -105,8 +105,17 @@ class Asked(NamedTuple):
     judge: JsonValue = None
 
 
-def find_or_add(asked: Asked, store: RunStore, *, new: bool) -> tuple[Experiment, bool]:
-    """The unfinished experiment of this content, or a new one that is recorded, and whether it was there."""
+def find_or_add(
+    asked: Asked, store: RunStore, *, new: bool, finished: bool = False
+) -> tuple[Experiment, bool]:
+    """The unfinished experiment of this content, or a new one that is recorded, and whether it was there.
+
+    Args:
+        asked: What it is.
+        store: Where experiments are kept.
+        new: Whether to start anew even where an unfinished one is there.
+        finished: Whether a finished one is good, too.
+    """
     matrix = [key.model_dump(mode="json") for key in asked.keys]
     content = digest_json({"matrix": matrix, "conditions": asked.conditions})
     for number in count():
@@ -126,7 +135,7 @@ def find_or_add(asked: Asked, store: RunStore, *, new: bool) -> tuple[Experiment
                 store.keep_task(task)
             store.add_experiment(made)
             return made, False
-        if not new and standing_of(found, store).unfinished(found):
+        if not new and (finished or standing_of(found, store).unfinished(found)):
             return found, True
     raise AssertionError("counting ended")
 

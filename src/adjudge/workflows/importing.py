@@ -77,7 +77,7 @@ def import_traces(
         tasks=tuple({task.digest: task for _, task, _ in runs.values()}.values()),
         conditions="imported traces",
     )
-    experiment, _ = find_or_add(content, means.store, new=new)
+    experiment, _ = find_or_add(content, means.store, new=new, finished=True)
     tally = Tally(total=len(runs))
     with held(experiment, means.state_dir):
         means.observe(

@@ -37,7 +37,7 @@ from adjudge.workflows.recipes import GradedBy
 from adjudge.workflows.runevents import EventKind, Observe, RunEvent, Tally
 from adjudge.workflows.startingpoint import StartingPoint, prepare_start
 from adjudge.workflows.storedchanges import store_tree
-from adjudge.workflows.storedruns import StoredRuns, is_complete
+from adjudge.workflows.storedruns import StoredRuns, is_complete, with_words
 
 __all__ = ["RETRY_PAUSE_S", "TRIES", "ExperimentRunner", "RunnerSettings"]
 
@@ -293,7 +293,10 @@ class ExperimentRunner:
         with SubjectGrading(
             by, self._means(cell), jobs=1, unstable=self._unstable(cell.task.task)
         ) as grading:
-            return await self._graded(grading, cell, run, made.subject or made.fault, made.fault)
+            subject = made.subject
+            if subject is not None and subject.trace is None:
+                subject = with_words(subject, made.attempt, self._blobs)
+            return await self._graded(grading, cell, run, subject or made.fault, made.fault)
 
     async def _grade_stored(self, cell: Cell, run: Run) -> GradedSubject:
         """Grade a run that was captured before this start."""
