@@ -22,14 +22,13 @@ from adjudge.reports.plain import plain
 from adjudge.sandbox.choose import choose_backend
 from adjudge.settings import Settings, load_settings
 from adjudge.store.opening import store_for
+from adjudge.tasks.experiments import is_experiment, load_experiment
 from adjudge.tasks.load import label
 from adjudge.workflows.agents import agent_ref
 from adjudge.workflows.planning import plan_matrix
 from adjudge.workflows.run import (
     RunMeans,
     RunResult,
-    is_experiment,
-    load_experiment,
     resume_experiment,
     run_experiment,
 )
