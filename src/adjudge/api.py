@@ -1,15 +1,16 @@
-"""The library's verbs, as `adjudge.grade` and `adjudge.agrade`. The work is done in `adjudge.workflows`."""
+"""The library's verbs: `adjudge.grade`, `adjudge.agrade`, `adjudge.reward`. Work is done in `workflows`."""
 
 from __future__ import annotations
 
 import importlib
 from pathlib import Path
 
+from adjudge.errors import UsageError
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.task import Scenario
 from adjudge.workflows.grade import GradeRequest, grade_now
 
-__all__ = ["agrade", "grade"]
+__all__ = ["agrade", "grade", "reward"]
 
 
 def grade(
@@ -131,3 +132,48 @@ async def agrade(
         )
     )
     return evaluation
+
+
+def reward(
+    graded: Evaluation | str | Path | Scenario | None = None,
+    *,
+    workspace: str | Path | None = None,
+    patch: str | Path | bytes | None = None,
+    baseline: str | Path | None = None,
+    jobs: int | None = None,
+    sandbox: str | None = None,
+) -> float | None:
+    """The reward to train with: a verifier's own, or the combined score, and 0 for an attempt that tampered.
+
+    Args:
+        graded: An evaluation, or what `grade` takes as its scenario; then the other arguments are those of
+            `grade`, and the attempt is graded first.
+        workspace: As for `grade`.
+        patch: As for `grade`.
+        baseline: As for `grade`.
+        jobs: As for `grade`.
+        sandbox: As for `grade`.
+
+    Returns:
+        A number from 0 to 1, as it is in the evaluation. 0.0 when integrity is `tampered`. None when the
+        attempt could not be graded: leave such a sample out instead of training on a guess.
+
+    Raises:
+        UsageError: As for `grade`; or an evaluation was given together with something to grade.
+
+    Example:
+        ```python
+        import adjudge
+
+        print(adjudge.reward("examples/tasks/voltage-drop", workspace="attempt"))
+        ```
+    """
+    if isinstance(graded, Evaluation):
+        if any(given is not None for given in (workspace, patch, baseline, jobs, sandbox)):
+            raise UsageError("an evaluation is graded already; give it alone")
+        evaluation = graded
+    else:
+        evaluation = grade(
+            graded, workspace=workspace, patch=patch, baseline=baseline, jobs=jobs, sandbox=sandbox
+        )
+    return 0.0 if evaluation.integrity.outcome == "tampered" else evaluation.reward

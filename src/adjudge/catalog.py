@@ -35,6 +35,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "forbid_secrets": "adjudge.scorers.change.forbid_secrets:ForbidSecrets",
         "file_exists": "adjudge.scorers.change.file_exists:FileExists",
         "files": "adjudge.scorers.change.files:Files",
+        "rubric": "adjudge.scorers.change.rubric:Rubric",
         "implemented": "adjudge.scorers.change.implemented:Implemented",
         "tests_unmodified": "adjudge.scorers.integrity.tests_unmodified:TestsUnmodified",
         "baseline_unmodified": "adjudge.scorers.integrity.baseline_unmodified:BaselineUnmodified",

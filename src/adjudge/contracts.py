@@ -337,10 +337,16 @@ class EvaluationStore(Protocol):
         """Keep an evaluation, whole or not at all. Raises `StoreError` when it cannot be."""
 
     def load(self, evaluation_id: str) -> Evaluation:
-        """An evaluation by its id, annotations included. Raises `UsageError` when there is none."""
+        """An evaluation by its id or a beginning that no other has, with its annotations and what follows.
+
+        Raises `UsageError` when none or several match.
+        """
 
     def annotate(self, evaluation_id: str, annotation: Annotation) -> None:
-        """Add a person's verdict beside an evaluation, which it never changes."""
+        """Add a person's verdict beside an evaluation, which it never changes. Kept once this returns."""
+
+    def annotated(self) -> Iterator[Evaluation]:
+        """Every evaluation that has annotations, oldest first, streamed."""
 
 
 class AgentConfig(Record):

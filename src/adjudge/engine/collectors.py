@@ -21,6 +21,7 @@ COLLECTORS: Mapping[str, str] = {
     "source_scan": "adjudge.evidence.sources:SourceScanCollector",
     "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
     "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
+    "output_file": "adjudge.evidence.outputs:OutputFileCollector",
     "trace_read": "adjudge.evidence.traces:TraceReadCollector",
     "clean_tree": "adjudge.evidence.cleantree:CleanTreeCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",

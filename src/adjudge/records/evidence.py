@@ -38,6 +38,7 @@ __all__ = [
     "GradedTree",
     "Isolation",
     "LeftOutChange",
+    "OutputFile",
     "ParsedChange",
     "ParsedChangeSet",
     "PathState",
@@ -488,6 +489,21 @@ class PatternSearch(EvidenceRequest):
         return PatternMatches
 
 
+class OutputFile(EvidenceRequest):
+    """Asks for a file of the final workspace, read as its format says and checked against a schema."""
+
+    kind: ClassVar[str] = "output_file"
+    path: WorkspacePath
+    format: OutputFormat
+    output_schema: str | None = None
+    """A JSON Schema of the scenario."""
+
+    @property
+    def answer_type(self) -> type[CheckedOutput]:
+        """The file's value, or why it has none."""
+        return CheckedOutput
+
+
 class SummarisedTrace(Record):
     """The trace of the attempt, in figures."""
 
@@ -564,6 +580,7 @@ AnyRequest = (
     | SourceScan
     | FileComparison
     | PatternSearch
+    | OutputFile
     | TraceRead
     | VerifierRun
 )

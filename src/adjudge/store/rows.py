@@ -19,6 +19,7 @@ from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import ReportedTests
 from adjudge.records.run import Run
 from adjudge.records.testreport import TrustedTestRun
+from adjudge.stats.reviews import with_reviews
 
 __all__ = [
     "annotation_row",
@@ -197,7 +198,7 @@ def evaluation_of(
         f'"judge":{judge}',
         f'"annotations":[{",".join(annotations)}]',
     )
-    return Evaluation.model_validate_json(f"{{{','.join(parts)},{document[1:]}")
+    return with_reviews(Evaluation.model_validate_json(f"{{{','.join(parts)},{document[1:]}"))
 
 
 def evaluation_digest(document: str, scorers: Sequence[str], judge: str) -> str:

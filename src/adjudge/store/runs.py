@@ -292,6 +292,20 @@ class RunDatabase:
                 insert(schema.annotations), [{**annotation_row(annotation), "evaluation_seq": row["seq"]}]
             )
 
+    def annotated(self) -> Iterator[Evaluation]:
+        """Every evaluation that has annotations, oldest first, streamed."""
+        table, last = schema.evaluations, -1
+        held = select(schema.annotations.c.evaluation_seq)
+        while True:
+            page = select(table.c.seq).where(table.c.seq.in_(held), table.c.seq > last)
+            with self.database.reading("the annotations cannot be read") as connection:
+                found = connection.execute(page.order_by(table.c.seq).limit(_PAGE)).scalars().all()
+                evaluations = self._evaluations(connection, table.c.seq.in_(found))
+            yield from evaluations
+            if len(found) < _PAGE:
+                return
+            last = found[-1]
+
     def _evaluations(self, connection: Connection, where: Any) -> list[Evaluation]:
         table = schema.evaluations
         found = connection.execute(

@@ -27,6 +27,7 @@ from adjudge.records.listing import RunFilter
 from adjudge.records.run import AgentOutcome, AgentRef, AgentStatus, Attempt, Experiment, RunStatus
 from adjudge.records.score import Finding
 from adjudge.records.testreport import Proof, TestOutcome, TrustedTest, TrustedTestRun
+from adjudge.stats.reviews import with_reviews
 from adjudge.testing.results import scorer_result
 from adjudge.testing.runs import graded_run, keep_blob, make_run, make_task
 
@@ -234,9 +235,10 @@ def _adds_annotations_beside_a_result(store: CompleteStore) -> None:
     )
     for review in reviews:
         store.annotate(graded.evaluation.id, review)
-    expected = graded.evaluation.model_copy(update={"annotations": reviews})
+    expected = with_reviews(graded.evaluation, *reviews)
     assert store.load(graded.evaluation.id) == expected
     assert store.evaluations(run.id) == (expected,)
+    assert list(store.annotated()) == [expected]
     with _refused(UsageError):
         store.annotate("0000000000", reviews[0])
 

@@ -82,15 +82,25 @@ class VerifierCollector:
         backend: Where sandboxes come from.
         base: What every sandbox of the task has in common: mounts, environment, limits.
         blobs: Where output is kept whole, when it is to be kept.
+        candidate_fails: Let every command fail that a verifier runs with `candidate`, to see whether it
+            notices.
     """
 
     kind: ClassVar[str] = "verifier_run"
     cost: ClassVar[int] = 2
 
-    def __init__(self, backend: SandboxBackend, base: SandboxSpec, *, blobs: BlobStore | None = None) -> None:
+    def __init__(
+        self,
+        backend: SandboxBackend,
+        base: SandboxSpec,
+        *,
+        blobs: BlobStore | None = None,
+        candidate_fails: bool = False,
+    ) -> None:
         self._backend = backend
         self._base = base
         self._blobs = blobs
+        self._candidate_fails = candidate_fails
         self.reports: list[SandboxReport] = []
         """How each sandbox came about, for provenance."""
         self.secrets: list[str] = []
@@ -141,6 +151,7 @@ class VerifierCollector:
             workdir=workdir,
             place=place / "bin",
             deadline=time.monotonic() + request.timeout_s,
+            fails=self._candidate_fails,
         )
         async with desk:
             spec = common.model_copy(

@@ -16,6 +16,25 @@ from adjudge.records.trace import BrokenLine
 __all__ = ["ChatPart", "chat_parts"]
 
 _LISTS = ((), ("messages",))
+_BESIDE = frozenset(
+    {
+        "choices",
+        "content",
+        "created",
+        "id",
+        "metadata",
+        "model",
+        "object",
+        "role",
+        "stop_reason",
+        "system",
+        "tool_calls",
+        "tool_call_id",
+        "tools",
+        "usage",
+    }
+)
+"""What is looked at beside messages; nothing else is held."""
 
 
 class ChatPart(NamedTuple):
@@ -72,7 +91,7 @@ def _of_document(stream: BinaryIO, first: bytes) -> Iterator[ChatPart | BrokenLi
                 beside = {}
         elif part.path[-1:] == ("*",):
             yield ChatPart(part.number, mapping_of(part.value), {})
-        elif len(part.path) == 1 and len(beside) < 100:
+        elif len(part.path) == 1 and part.path[0] in _BESIDE:
             beside[part.path[0]] = part.value
 
 

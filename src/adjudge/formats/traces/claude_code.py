@@ -41,8 +41,8 @@ from adjudge.records.trace import (
 __all__ = ["ClaudeCode"]
 
 _LINES: Final = re.compile(
-    rb'"(?:parent_tool_use_id|isSidechain|parentUuid)"\s*:|"subtype"\s*:\s*"init"[^\n]*"session_id"\s*:'
-    rb'|"session_id"\s*:[^\n]*"subtype"\s*:\s*"init"|"type"\s*:\s*"result"[^\n]*"total_cost_usd"\s*:'
+    rb'"(?:parent_tool_use_id|isSidechain|parentUuid)"\s*:|"subtype"\s*:\s*"init"[^\n]{0,4000}"session_id"\s*:'
+    rb'|"session_id"\s*:[^\n]{0,4000}"subtype"\s*:\s*"init"|"type"\s*:\s*"result"[^\n]{0,4000}"total_cost_usd"\s*:'
 )
 _REFUSED: Final = re.compile(
     r"^(?:The user doesn't want to proceed with this tool use|Permission to use .{1,200} has been denied"

@@ -26,6 +26,8 @@ from adjudge.records.trace import BrokenLine
 __all__ = ["END", "Part", "Path", "lines_or_document", "read_parts"]
 
 Path = tuple[str, ...]
+MAX_PART: Final = 2 * MAX_LINE
+"""Characters of the texts of one part."""
 MAX_DEPTH: Final = 200
 """Nesting of a document. Real ones stay below twenty."""
 
@@ -76,15 +78,18 @@ class _Builder:
         self._stack: list[Any] = []
         self._keys: list[str] = []
         self.value: Any = None
-        self.values = 0
+        self._values = 0
+        self._size = 0
 
     @property
     def too_large(self) -> bool:
-        return self.values > MAX_VALUES
+        return self._values > MAX_VALUES or self._size > MAX_PART
 
     def take(self, event: str, value: Any) -> bool:
         """Whether the value is complete."""
-        self.values += 1
+        self._values += 1
+        if isinstance(value, str):
+            self._size += len(value)
         if event == "map_key":
             self._keys[-1] = value
             return False
@@ -152,7 +157,7 @@ def _parts(
         if builder is not None:
             if builder.take(event, value):
                 if builder.too_large:
-                    yield broken(0, f"{'.'.join(path) or 'document'}: more than {MAX_VALUES:,} values", b"")
+                    yield broken(0, f"{'.'.join(path)[:200] or 'document'}: too large a part", b"")
                 else:
                     yield Part(tuple(path), builder.value, 0)
                 builder = None
