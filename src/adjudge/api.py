@@ -7,6 +7,7 @@ from pathlib import Path
 
 from adjudge.errors import UsageError
 from adjudge.records.evaluation import Evaluation
+from adjudge.records.judging import JudgeConfig
 from adjudge.records.task import Scenario
 from adjudge.workflows.grade import GradeRequest, grade_now
 
@@ -25,6 +26,7 @@ def grade(
     trace: str | Path | None = None,
     trace_format: str | None = None,
     response: str | Path | None = None,
+    judge: str | JudgeConfig | None = None,
 ) -> Evaluation:
     """Grade a workspace, or a patch, and return the evaluation.
 
@@ -48,6 +50,7 @@ def grade(
             scenario.
         trace_format: What the trace is written in, such as `claude-code`. None: found out.
         response: The file with what the agent said last.
+        judge: Who judges: a YAML file, a model's name, or a configuration. None: what ADJUDGE_JUDGE says.
 
     Returns:
         The evaluation document as a record; `evaluation.to_json()` is what `adjudge grade --json` writes.
@@ -79,6 +82,7 @@ def grade(
             trace=trace,
             trace_format=trace_format,
             response=response,
+            judge=judge,
         )
     )
 
@@ -95,6 +99,7 @@ async def agrade(
     trace: str | Path | None = None,
     trace_format: str | None = None,
     response: str | Path | None = None,
+    judge: str | JudgeConfig | None = None,
 ) -> Evaluation:
     """Grade without blocking the event loop; the arguments and errors are those of `grade`.
 
@@ -129,6 +134,7 @@ async def agrade(
             trace=trace,
             trace_format=trace_format,
             response=response,
+            judge=judge,
         )
     )
     return evaluation

@@ -45,6 +45,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "efficiency": "adjudge.scorers.process.efficiency:Efficiency",
         "verifier": "adjudge.scorers.external.verifier:Verifier",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
+        "model_judge": "adjudge.scorers.external.model_judge:ModelJudge",
     },
     "agents": {
         "command": "adjudge.agents.command:Command",

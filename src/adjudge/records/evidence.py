@@ -13,6 +13,8 @@ from pydantic import Field
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
 from adjudge.records.hidden import HiddenFile
+from adjudge.records.judgement import JudgeUsage
+from adjudge.records.judging import Juror
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
@@ -38,6 +40,9 @@ __all__ = [
     "GradedTree",
     "Isolation",
     "LeftOutChange",
+    "ModelScores",
+    "ModelScoring",
+    "ModelVote",
     "OutputFile",
     "ParsedChange",
     "ParsedChangeSet",
@@ -568,6 +573,45 @@ class VerifierRun(EvidenceRequest):
         return VerifierOutcome
 
 
+class ModelVote(Record):
+    """What one model scored."""
+
+    model: str
+    score: float | None = Field(default=None, ge=0.0, le=1.0)
+    reasoning: str = ""
+    fault: str = ""
+    """Why there is no score."""
+    cached: bool = False
+    usage: JudgeUsage = JudgeUsage()
+
+
+class ModelScores(Record):
+    """What every model that was asked scored."""
+
+    votes: tuple[ModelVote, ...] = ()
+    missing: tuple[str, ...] = ()
+    """What is missing to ask any of them, such as a credential; nobody was asked then."""
+    findings: tuple[Finding, ...] = ()
+    """Text of the attempt's that speaks to the judge."""
+    cut: tuple[str, ...] = ()
+    """Sections that were too long to be shown whole."""
+
+
+class ModelScoring(EvidenceRequest):
+    """Asks one model, or several, to score what was produced by a rubric."""
+
+    kind: ClassVar[str] = "model_scoring"
+    rubric: str = ""
+    rubric_file: str | None = None
+    """A file of the scenario that holds the rubric instead."""
+    jurors: tuple[Juror, ...] = Field(min_length=1)
+
+    @property
+    def answer_type(self) -> type[ModelScores]:
+        """Every model's score."""
+        return ModelScores
+
+
 AnyRequest = (
     ParsedChange
     | CommandRun
@@ -583,5 +627,6 @@ AnyRequest = (
     | OutputFile
     | TraceRead
     | VerifierRun
+    | ModelScoring
 )
 """Every request there is."""

@@ -110,6 +110,8 @@ class ScorerSpec(Record):
     gate: bool = False
     counted: bool
     """Whether it takes part in the combined score; settled when the recipe is loaded, by its dialect."""
+    primary: bool = False
+    """Whether its result is the objective test result that the judge is shown."""
     config: Mapping[str, JsonValue] = Field(default_factory=dict)
     """The type's own fields, validated and with defaults filled in."""
 

@@ -280,9 +280,14 @@ class ExperimentRunner:
                 "attempt": made.attempt.model_copy(update=more),
             }
         )
-        await self._on_writer(self._store.save_run, run)
+        # What a live scorer looks at is gone with the sandbox: such a run is over only when it is graded.
+        live = any(spec.config.get("isolation") == "live" for spec in cell.task.task.scenario.recipe.scorers)
+        if not live:
+            await self._on_writer(self._store.save_run, run)
         self._observe(RunEvent(EventKind.PHASE, run=run, phase="grading"))
         graded = await self._grade(cell, run, made)
+        if live:
+            await self._on_writer(self._store.save_run, run)
         await self._on_writer(self._store.save_evaluation, run.id, graded)
         return run, graded
 
