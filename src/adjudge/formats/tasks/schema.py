@@ -202,13 +202,8 @@ def _scorer(name: str, defs: Schema) -> Schema:
     flags["type"] = {"const": name}
     flags["required"]["default"] = scorer.required_by_default
     if scorer.advisory_only:
-<<<<<<< HEAD
-        del flags["weight"], flags["gate"]
-    own = model_schema(scorer.Config, defs, f"scorer.{name}")
-=======
         del flags["weight"], flags["gate"], flags["primary"]
-    own = _model(scorer.Config, defs, f"scorer.{name}")
->>>>>>> main
+    own = model_schema(scorer.Config, defs, f"scorer.{name}")
     fields = own.get("properties", {})
     others = other_names(scorer.Config)
     spelled = [field for field in own.get("required", ()) if field in others.values()]
