@@ -22,6 +22,7 @@ from adjudge.contracts import BlobStore, Sandbox, SandboxBackend, Subject
 from adjudge.errors import SandboxError, SandboxUnavailable, StoreError, SubjectError
 from adjudge.evidence.gradedtree import laid_over
 from adjudge.evidence.hiddenfiles import HiddenFiles, read_scenario_file
+from adjudge.evidence.outputs import scenario_schema
 from adjudge.evidence.verifier.candidate import BIN, CandidateDesk
 from adjudge.evidence.verifier.environment import resolve_environment
 from adjudge.evidence.verifier.links import links_out
@@ -36,7 +37,6 @@ from adjudge.formats.reward import (
     parse_notes,
     parse_reward,
 )
-from adjudge.formats.schemas import parse_schema
 from adjudge.formats.verifierscripts import mentions_candidate
 from adjudge.records.change import EntryType
 from adjudge.records.evidence import VerifierOutcome, VerifierRun
@@ -238,15 +238,7 @@ def _check_output(request: VerifierRun, subject: Subject) -> CheckedOutput | Non
     """What became of the file that the attempt was to write."""
     if request.output is None:
         return None
-    schema = None
-    if request.output_schema is not None:
-        entry = next((entry for entry in subject.task.files if entry.path == request.output_schema), None)
-        if entry is None:
-            raise StoreError(f"{render_path(request.output_schema)} is not kept with the task")
-        try:
-            schema = parse_schema(read_scenario_file(entry, subject.scenario_files))
-        except ValueError as error:
-            raise StoreError(f"{render_path(request.output_schema)} is not a schema: {error}") from error
+    schema = scenario_schema(request.output_schema, subject)
     shown = render_path(request.output)
     entry_there = subject.contents.look(request.output)
     if entry_there is None:

@@ -34,7 +34,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
     defs: Schema = {"scorer": _any_scorer(names)}
     for name in names:
         defs[f"scorer.{name}"] = _scorer(name, defs)
-    header = model_schema(Header, defs, "header", nullable=False)["properties"]
+    header = _model(Header, defs, "header", nullable=False)["properties"]
     lines = {"type": "array", "items": {"$ref": "#/$defs/scorer"}, "minItems": 1, "maxItems": MAX_SCORERS}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -48,14 +48,14 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
                 "description": "What the agent is asked to do: text, or a file that holds it.",
                 "anyOf": [
                     {"type": "string", "pattern": r"\S"},
-                    model_schema(InstructionFile, defs, "instruction"),
+                    _model(InstructionFile, defs, "instruction"),
                 ],
             },
             "turns": _turns(defs),
             "workspace": _workspace(defs),
             "setup": {
-                "description": model_schema(Setup, defs, "setup")["description"],
-                "anyOf": [{"type": "string", "pattern": r"\S"}, model_schema(Setup, defs, "setup")],
+                "description": _model(Setup, defs, "setup")["description"],
+                "anyOf": [{"type": "string", "pattern": r"\S"}, _model(Setup, defs, "setup")],
             },
             "solution": {
                 "description": "A known good attempt, for the oracle agent: a patch, a folder of files, or a "
@@ -72,11 +72,12 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
                 "combined score must reach expect.pass_threshold (1.0). Instead of scorers.",
                 **lines,
             },
-            "expect": model_schema(Expect, defs, "expect"),
+            "expect": _model(Expect, defs, "expect"),
             "rollup": header["rollup"],
             "pass_threshold": header["pass_threshold"],
             "expected_outcome": header["expected_outcome"],
-            "limits": model_schema(RunLimits, defs, "limits"),
+            "error_categories": header["error_categories"],
+            "limits": _model(RunLimits, defs, "limits"),
             "sandbox": _sandbox(defs),
         },
         "additionalProperties": False,
@@ -92,7 +93,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
     }
 
 
-def model_schema(model: type[BaseModel], defs: Schema, prefix: str, *, nullable: bool = True) -> Schema:
+def _model(model: type[BaseModel], defs: Schema, prefix: str, *, nullable: bool = True) -> Schema:
     """A model's schema, with its own definitions moved to ours under a name that is theirs alone."""
     schema = model.model_json_schema(ref_template=f"#/$defs/{prefix}.{{model}}")
     for name, definition in schema.pop("$defs", {}).items():
@@ -102,6 +103,11 @@ def model_schema(model: type[BaseModel], defs: Schema, prefix: str, *, nullable:
         schema["properties"] = {name: _without_null(field) for name, field in schema["properties"].items()}
     assert isinstance(schema, dict)
     return schema
+
+
+def model_schema(model: type[BaseModel], defs: Schema, prefix: str, *, nullable: bool = True) -> Schema:
+    """A model's schema for a file of another kind; its own definitions go into `defs`."""
+    return _model(model, defs, prefix, nullable=nullable)
 
 
 def _tidy(value: Any) -> Any:
@@ -130,7 +136,7 @@ def _without_null(field: Schema) -> Schema:
 
 
 def _workspace(defs: Schema) -> Schema:
-    schema = model_schema(WorkspaceSource, defs, "workspace", nullable=False)
+    schema = _model(WorkspaceSource, defs, "workspace", nullable=False)
 
     def when(kind: SourceKind, then: Schema) -> Schema:
         return {"if": {"properties": {"source": {"const": kind.value}}, "required": ["source"]}, "then": then}
@@ -150,8 +156,8 @@ def _workspace(defs: Schema) -> Schema:
 
 
 def _turns(defs: Schema) -> Schema:
-    turn = model_schema(WrittenTurn, defs, "turns")
-    choice = model_schema(WrittenChoice, defs, "turns", nullable=False)
+    turn = _model(WrittenTurn, defs, "turns")
+    choice = _model(WrittenChoice, defs, "turns", nullable=False)
     choice["oneOf"] = [
         {"required": ["contains", "say"]},
         {"required": ["matches", "say"]},
@@ -168,8 +174,8 @@ def _turns(defs: Schema) -> Schema:
 
 
 def _sandbox(defs: Schema) -> Schema:
-    schema = model_schema(WrittenSandbox, defs, "sandbox", nullable=False)
-    path = model_schema(Exposed, defs, "sandbox")["properties"]["source"]
+    schema = _model(WrittenSandbox, defs, "sandbox", nullable=False)
+    path = _model(Exposed, defs, "sandbox")["properties"]["source"]
     schema["properties"]["expose"]["items"] = {"anyOf": [path, schema["properties"]["expose"]["items"]]}
     return schema
 
@@ -198,12 +204,12 @@ def _any_scorer(names: list[str]) -> Schema:
 
 def _scorer(name: str, defs: Schema) -> Schema:
     scorer = load_scorer(name)
-    flags = model_schema(Flags, defs, "flags", nullable=False)["properties"]
+    flags = _model(Flags, defs, "flags", nullable=False)["properties"]
     flags["type"] = {"const": name}
     flags["required"]["default"] = scorer.required_by_default
     if scorer.advisory_only:
         del flags["weight"], flags["gate"], flags["primary"]
-    own = model_schema(scorer.Config, defs, f"scorer.{name}")
+    own = _model(scorer.Config, defs, f"scorer.{name}")
     fields = own.get("properties", {})
     others = other_names(scorer.Config)
     spelled = [field for field in own.get("required", ()) if field in others.values()]

@@ -9,7 +9,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
 from adjudge.formats.traces.documents import END, read_parts
-from adjudge.formats.traces.lines import MAX_LINE, ObjectLine, RawLine, parse_object, read_objects
+from adjudge.formats.traces.lines import (
+    ObjectLine,
+    RawLine,
+    first_filled_line,
+    parse_object,
+    read_objects,
+)
 from adjudge.formats.traces.values import mapping_of
 from adjudge.records.trace import BrokenLine
 
@@ -48,9 +54,7 @@ class ChatPart(NamedTuple):
 
 def chat_parts(stream: BinaryIO) -> Iterator[ChatPart | BrokenLine]:
     """Every message in order, and what stands beside them."""
-    data = stream.readline(MAX_LINE)
-    while data and not data.strip():
-        data = stream.readline(MAX_LINE)
+    data = first_filled_line(stream)
     if not data:
         return
     line = parse_object(RawLine(1, data.strip(), len(data)))

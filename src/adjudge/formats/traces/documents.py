@@ -18,6 +18,7 @@ from adjudge.formats.traces.lines import (
     ObjectLine,
     RawLine,
     broken,
+    first_filled_line,
     parse_object,
     read_objects,
 )
@@ -178,9 +179,7 @@ def _parts(
 
 def lines_or_document(stream: BinaryIO) -> Iterator[ObjectLine | BrokenLine]:
     """The objects of a file that has one a line, or one in all however it is laid out."""
-    data = stream.readline(MAX_LINE)
-    while data and not data.strip():
-        data = stream.readline(MAX_LINE)
+    data = first_filled_line(stream)
     line = parse_object(RawLine(1, data.strip(), len(data)))
     if isinstance(line, ObjectLine) or not _may_go_on(data):
         if data.strip():
