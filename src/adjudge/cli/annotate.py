@@ -68,6 +68,8 @@ def annotate(
         sys.stdout.write(render_json(done.evaluation))
     else:
         sys.stdout.write(_text(done.evaluation))
+    for warning in done.warnings:
+        note(f"warning: {plain(warning)}")
     if done.disagrees is not None:
         note(plain(done.disagrees))
     return 0

@@ -10,6 +10,7 @@ import pytest
 from adjudge.cli.main import main
 
 SCENARIO = """\
+error_categories: [unit mismatch]
 scorers:
   - type: rubric
     output: out.json
@@ -41,6 +42,7 @@ def test_a_saved_evaluation(project: Path, capsys: pytest.CaptureFixture[str]) -
     shown = capsys.readouterr()
     assert "pass   ada (electrical)  disagrees with the objective gate (FAIL)" in shown.out
     assert "review by ada: pass disagrees with the objective gate (FAIL)" in shown.err
+    assert "warning: error category 'units' is not one that the task defines" in shown.err
     assert "\x1b" not in shown.out + shown.err
     assert main(["annotate", before["id"], "--judgment", "fail", "--reviewer", "bob", "--json"]) == 0
     after = json.loads(capsys.readouterr().out)

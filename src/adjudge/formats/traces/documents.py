@@ -178,14 +178,20 @@ def _parts(
 
 
 def lines_or_document(stream: BinaryIO) -> Iterator[ObjectLine | BrokenLine]:
-    """The objects of a file that has one a line, or one in all however it is laid out."""
-    data = first_filled_line(stream)
-    line = parse_object(RawLine(1, data.strip(), len(data)))
+    """The objects of a file that has one a line, or one in all however it is laid out.
+
+    What is printed before the first, such as a greeting, is broken lines.
+    """
+    number = 1
+    while (data := first_filled_line(stream)) and not data.lstrip().startswith((b"{", b"[")):
+        yield broken(number, "not JSON", data)
+        number += 1
+    line = parse_object(RawLine(number, data.strip(), len(data)))
     if isinstance(line, ObjectLine) or not _may_go_on(data):
         if data.strip():
             yield line
         for rest in read_objects(stream):
-            yield rest._replace(line=rest.line + 1) if isinstance(rest, ObjectLine) else rest
+            yield rest._replace(line=rest.line + number) if isinstance(rest, ObjectLine) else rest
         return
     for part in read_parts(stream, (), first=data):
         if isinstance(part, BrokenLine):
