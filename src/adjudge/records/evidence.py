@@ -251,12 +251,13 @@ class TestCommand(Record):
 
     __test__: ClassVar[bool] = False
 
-    runner: Literal["pytest", "unittest", "node"] = "pytest"
+    runner: Literal["pytest", "unittest", "node", "jest", "vitest"] = "pytest"
     interpreter: tuple[str, ...] = ("python3",)
     """The interpreter, found on the sandbox's PATH or named by an absolute path."""
     args: tuple[str, ...] = ()
     """For the runner: files, folders and options. Never single ids: what is expected is not told inside.
-    `node` takes files, folders and shell patterns, which are looked up among the trusted files."""
+    `node` takes files, folders and shell patterns, which are looked up among the trusted files; `jest` and
+    `vitest` take patterns of files as they do, and options as `--name=value`."""
     path: tuple[str, ...] = (".",)
     """Python's import path, before everything else, relative to the workspace."""
     config: str | None = None

@@ -24,12 +24,13 @@ from adjudge.records.evidence import TestRun
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.testreport import TestOutcome
 from adjudge.syntax.javascript.definitions import WHOLE_FILE
-from adjudge.syntax.javascript.falsify import SUFFIXES
 
 __all__ = ["find_node_suite"]
 
 _TEST_NAME = re.compile(r"(?:test|test-.+|.+[.\-_]test)\.[cm]?js")
 _TEST_FOLDER = "test"
+_SUFFIXES = (".js", ".mjs", ".cjs")
+"""What node runs as it is."""
 
 
 async def find_node_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, suites: Suites) -> Suite:
@@ -64,7 +65,7 @@ def _files(request: TestRun, graded: Graded, root: Path) -> dict[str, bytes]:
     args = _args(request)
 
     def wanted(path: str) -> bool:
-        if not path.endswith(SUFFIXES):
+        if not path.endswith(_SUFFIXES):
             return False
         if not args:
             return _looks_like_tests(path)

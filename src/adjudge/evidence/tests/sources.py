@@ -47,7 +47,7 @@ class Source(Protocol):
 
 _LANGUAGES: tuple[tuple[tuple[str, ...], Callable[[str, bytes, str], Source]], ...] = (
     ((".py",), lambda _, data, seed: FalsifiableFile(data, seed)),
-    (JAVASCRIPT, lambda _, data, seed: JavaScriptFile(data, seed)),
+    (JAVASCRIPT, lambda path, data, seed: JavaScriptFile(data, seed, path)),
 )
 """Suffixes, and how a file with one of them is read: from its path, its content and a seed."""
 

@@ -45,6 +45,8 @@ class Suite:
     expected: tuple[str, ...] | None
     plugins: tuple[str, ...]
     collected: int | None
+    order: tuple[str, ...] = ()
+    """Ids in the order in which they are reported, where names have to be found again by it."""
 
 
 async def find_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, suites: Suites) -> Suite:

@@ -136,12 +136,15 @@ def suite_details(request: TestRun, run: TrustedTestRun) -> dict[str, JsonValue]
 
 def shown_command(command: TestCommand) -> str:
     """The command for people."""
+    program = command.interpreter if command.runner not in _STARTED else ("npx",)
     how = _SHOWN.get(command.runner, ("-m", command.runner))
-    return " ".join((*command.interpreter, *how, *command.args))
+    return " ".join((*program, *how, *command.args))
 
 
-_SHOWN = {"node": ("--test",)}
+_SHOWN = {"node": ("--test",), "jest": ("jest",), "vitest": ("vitest", "run")}
 """What stands between the program and its arguments, where that is not `-m RUNNER`."""
+_STARTED = ("jest", "vitest")
+"""Runners that are not part of their interpreter."""
 
 
 def output_of(run: TrustedTestRun) -> str:
