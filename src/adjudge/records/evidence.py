@@ -353,6 +353,8 @@ class ReportedTests(Record):
     unstable: tuple[str, ...] = ()
     """Ids of the report, or missing in it, that are recorded as unstable on the baseline; they count for
     nothing."""
+    trusted: TrustedTestRun | None = None
+    """What a trusted run says instead, where the command stands for a suite that one can run."""
 
 
 class ReportRun(EvidenceRequest):
@@ -364,6 +366,10 @@ class ReportRun(EvidenceRequest):
     reports: tuple[str, ...] = ()
     """Patterns of report files in the workspace. None: a reporter is added to commands that are known."""
     tree: GradedTree = GradedTree()
+    proof: TestProof = TestProof.TWIN
+    """How a trusted run proves its results, where the command turns out to stand for a suite: `npm test`."""
+    test_timeout_s: float = Field(default=60.0, ge=0)
+    """For one test of such a run."""
 
     @property
     def answer_type(self) -> type[ReportedTests]:

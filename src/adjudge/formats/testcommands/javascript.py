@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Mapping, Sequence
 
 from adjudge.formats.testcommands.words import PlainCommand, SuiteCommand, parse_plain
 from adjudge.records.evidence import TestCommand
 
-__all__ = ["parse_javascript_suite", "parse_script_name", "suite_options"]
+__all__ = ["parse_javascript_suite", "parse_script_name", "script_command", "suite_options"]
 
 _STARTERS: Mapping[str, tuple[str, ...]] = {
     "npx": (), "bunx": (), "yarn": ("run", "exec"), "pnpm": ("exec", "run", "dlx"), "npm": ("exec",),
@@ -80,6 +81,27 @@ def parse_script_name(command: str) -> tuple[str, str] | None:
     if plain.program == "npm" and rest and rest[0] != "--":
         return None
     return name, " ".join(rest[1:] if rest[:1] == ["--"] else rest)
+
+
+def script_command(package: bytes, name: str, more: str) -> str | None:
+    """What a script of a `package.json` runs, with further words behind; None when there is more to it.
+
+    Args:
+        package: The file.
+        name: The script.
+        more: What the command gives it beyond.
+    """
+    try:
+        read = json.loads(package)
+    except (ValueError, RecursionError):
+        return None
+    scripts = read.get("scripts") if isinstance(read, dict) else None
+    if not isinstance(scripts, dict) or f"pre{name}" in scripts or f"post{name}" in scripts:
+        return None
+    written = scripts.get(name)
+    if not isinstance(written, str):
+        return None
+    return f"{written.strip().removeprefix('cross-env ')} {more}".strip()
 
 
 def suite_options(args: Sequence[str]) -> tuple[dict[str, str | int | bool], list[str]]:

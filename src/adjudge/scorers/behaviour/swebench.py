@@ -20,6 +20,7 @@ from adjudge.scorers.behaviour.suiterun import (
     PythonConfig,
     failing,
     output_of,
+    shown_command,
     suite_details,
     unproven_note,
     unstable_finding,
@@ -61,8 +62,9 @@ class SweBench:
         `pass_to_pass` with the ids by how they ended, and `again` with second outcomes.
 
     How it is fooled:
-        Tests that cannot be falsified count when they pass, shown as unproven. Only pytest and unittest are
-        run; ids of other runners need the type `tests`.
+        Tests that cannot be falsified count when they pass, shown as unproven. Ids are those of
+        pytest and unittest, or `path::suite > test` for node:test, Jest and Vitest; other runners need the
+        type `tests`.
 
     Example:
         ```yaml
@@ -90,8 +92,8 @@ class SweBench:
         test_patch: ScenarioFile | None = None
         """A patch of the scenario that brings the tests; applied to the baseline."""
         cmd_prefix: ShellCommand | None = None
-        """What runs the tests, without their names: `python3 -m pytest -q` unless another pytest or unittest
-        command is given."""
+        """What runs the tests, without their names: `python3 -m pytest -q` unless another plain command is
+        given, such as `npx jest` or `node --test`."""
 
         @model_validator(mode="after")
         def _can_be_run(self) -> Self:
@@ -136,7 +138,10 @@ class SweBench:
             *(unstable_finding(test.id, test.outcome) for test in run.unstable),
             *left_out(request.tree, evidence),
         ]
-        details = {**suite_details(request, run), **_details(passed, wanted, kept, broken, run)}
+        details = {
+            **suite_details(shown_command(request.command), request.proof, run),
+            **_details(passed, wanted, kept, broken, run),
+        }
         reason = (
             f"fail to pass: {passed:,} of {len(wanted):,}; pass to pass: {len(kept) - len(broken):,} of "
             f"{len(kept):,}{unproven_note(run)}{unstable_note(len(left))}"

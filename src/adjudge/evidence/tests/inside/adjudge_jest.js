@@ -46,14 +46,14 @@ function main() {
     },
     onTestFileStart() {
       early.clear();
-      watch.begin();
+      watch.begin(true);
     },
     onTestCaseStart(test, info) {
       running = [...info.ancestorTitles, info.title];
       watch.begin();
     },
     onTestCaseResult(test, result) {
-      watch.begin();
+      watch.begin(true);
       running = [];
       early.set(JSON.stringify([result.ancestorTitles, result.title, early.size]), result);
     },
@@ -105,7 +105,7 @@ function main() {
       reports.end(code);
       process.exit(code);
     })
-    .catch((error) => reports.unavailable("Jest cannot be run: " + (error.stack || error.message || error)));
+    .catch((error) => reports.unavailable("Jest cannot be run: " + withoutStack(error.message || error)));
 }
 
 main();

@@ -15,12 +15,13 @@ function message(error) {
 function main() {
   const order = readOrder();
   const reports = new Reports(2);
-  if (Number(process.versions.node.split(".")[0]) < 20) {
+  const major = Number(process.versions.node.split(".")[0]);
+  if (major < 20) {
     reports.unavailable("node " + process.version + " is too old; 20 is needed");
   }
   const { run } = require("node:test");
   cleanEnvironment(order);
-  if (order.test_timeout_s > 0 && process.allowedNodeEnvironmentFlags.has("--test-timeout")) {
+  if (order.test_timeout_s > 0 && major >= 24) {
     process.execArgv = ["--test-timeout=" + Math.ceil(order.test_timeout_s * 1000)];
   }
   const root = process.cwd();
@@ -58,9 +59,9 @@ function main() {
     open.length = Math.min(open.length, data.nesting);
     open.push(data.name);
   });
-  for (const kind of ["test:enqueue", "test:dequeue", "test:start", "test:pass", "test:fail"]) {
-    stream.on(kind, () => watch.begin());
-  }
+  // The file itself is the outermost test; it begins with loading.
+  for (const kind of ["test:dequeue", "test:start"]) stream.on(kind, (data) => watch.begin(files.includes(data.name)));
+  for (const kind of ["test:enqueue", "test:pass", "test:fail"]) stream.on(kind, () => watch.begin(true));
   stream.on("test:pass", (data) => ended(data, "passed"));
   stream.on("test:fail", (data) => ended(data, "failed"));
   for (const kind of ["test:stdout", "test:stderr"]) {

@@ -70,8 +70,11 @@ async function main() {
     onTestRunStart() {
       reports.send({ k: "started", runner: "Vitest " + version });
     },
+    onTestModuleQueued() {
+      watch.begin(true);
+    },
     onTestModuleStart() {
-      watch.begin();
+      watch.begin(true);
     },
     onTestCaseReady(one) {
       running = one;
@@ -79,7 +82,7 @@ async function main() {
     },
     onTestCaseResult() {
       running = undefined;
-      watch.begin();
+      watch.begin(true);
     },
     onTestModuleEnd(module) {
       if (done.has(module.id)) return;
@@ -130,7 +133,7 @@ async function main() {
     watch.end();
     if (vitest) await Promise.race([vitest.close(), new Promise((resolve) => setTimeout(resolve, GRACE_MS))]);
   } catch (error) {
-    reports.unavailable("Vitest cannot be run: " + (error.stack || error.message || error));
+    reports.unavailable("Vitest cannot be run: " + withoutStack(error.message || error));
   }
   finish(reports.failed || process.exitCode ? 1 : 0);
 }

@@ -7,6 +7,7 @@ const path = require("node:path");
 const TEXT = 2000;
 const IDS_AT_ONCE = 200;
 const GRACE_MS = 10000;
+const BETWEEN_MS = 60000;
 
 /** Sends reports over one descriptor, and keeps count of what was sent. */
 class Reports {
@@ -76,7 +77,8 @@ class Watch {
     this.timer = undefined;
   }
 
-  begin() {
+  /** A test runs, or, when it is `between`, files are loaded and tidied up. */
+  begin(between = false) {
     this.end();
     if (this.ms === 0) return;
     this.timer = setTimeout(() => {
@@ -84,7 +86,7 @@ class Watch {
       for (const handle of process._getActiveHandles()) {
         if (handle.constructor.name === "ChildProcess") handle.kill("SIGKILL");
       }
-    }, this.ms);
+    }, between ? Math.max(this.ms, BETWEEN_MS) : this.ms);
     this.timer.unref();
   }
 
