@@ -14,6 +14,7 @@ import pytest
 
 from adjudge import catalog
 from adjudge.errors import AdjudgeError
+from adjudge.testing.postgres import PostgresServer, postgres_programs, running_server
 
 _SAME_FOR_ANYONE = ("project", "property", "snapshot", "scorers")
 """Folders of tests that no user right can change the outcome of."""
@@ -66,3 +67,20 @@ def hostile_tmp() -> Iterator[Path]:
     # GNU's tools open a directory before they enter it, and know no limit on depth.
     subprocess.run(["chmod", "-R", "u+rwX", place], check=True)
     subprocess.run(["rm", "-rf", place], check=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[PostgresServer]:
+    """A PostgreSQL server of our own on a socket in a scratch folder, or a skip that says what is missing."""
+    programs = postgres_programs()
+    if programs is None:
+        pytest.skip("needs a PostgreSQL server (Debian: postgresql)")
+    with running_server(programs) as server:
+        yield server
+
+
+@pytest.fixture
+def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
+    """An empty database of its own."""
+    with postgres_server.database() as url:
+        yield url

@@ -21,6 +21,9 @@ def grade(
     jobs: int | None = None,
     sandbox: str | None = None,
     save: bool = False,
+    trace: str | Path | None = None,
+    trace_format: str | None = None,
+    response: str | Path | None = None,
 ) -> Evaluation:
     """Grade a workspace, or a patch, and return the evaluation.
 
@@ -40,6 +43,10 @@ def grade(
         sandbox: `auto`, `bubblewrap`, or `process` (no isolation). None: what the scenario or the settings
             say.
         save: Keep the evaluation and its evidence in the state directory.
+        trace: The file that tells how the agent worked, for the scorers of traces and the limits of the
+            scenario.
+        trace_format: What the trace is written in, such as `claude-code`. None: found out.
+        response: The file with what the agent said last.
 
     Returns:
         The evaluation document as a record; `evaluation.to_json()` is what `adjudge grade --json` writes.
@@ -68,6 +75,9 @@ def grade(
             jobs=jobs,
             sandbox=sandbox,
             save=save,
+            trace=trace,
+            trace_format=trace_format,
+            response=response,
         )
     )
 
@@ -81,6 +91,9 @@ async def agrade(
     jobs: int | None = None,
     sandbox: str | None = None,
     save: bool = False,
+    trace: str | Path | None = None,
+    trace_format: str | None = None,
+    response: str | Path | None = None,
 ) -> Evaluation:
     """Grade without blocking the event loop; the arguments and errors are those of `grade`.
 
@@ -112,6 +125,9 @@ async def agrade(
             jobs=jobs,
             sandbox=sandbox,
             save=save,
+            trace=trace,
+            trace_format=trace_format,
+            response=response,
         )
     )
     return evaluation

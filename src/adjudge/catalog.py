@@ -35,12 +35,26 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "forbid_secrets": "adjudge.scorers.change.forbid_secrets:ForbidSecrets",
         "file_exists": "adjudge.scorers.change.file_exists:FileExists",
         "files": "adjudge.scorers.change.files:Files",
+        "rubric": "adjudge.scorers.change.rubric:Rubric",
         "implemented": "adjudge.scorers.change.implemented:Implemented",
         "tests_unmodified": "adjudge.scorers.integrity.tests_unmodified:TestsUnmodified",
         "baseline_unmodified": "adjudge.scorers.integrity.baseline_unmodified:BaselineUnmodified",
         "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
+        "trace": "adjudge.scorers.process.trace:Trace",
+        "efficiency": "adjudge.scorers.process.efficiency:Efficiency",
+        "verifier": "adjudge.scorers.external.verifier:Verifier",
         "llm_judge": "adjudge.scorers.external.llm_judge:LlmJudge",
+    },
+    "agents": {
+        "command": "adjudge.agents.command:Command",
+        "replay": "adjudge.agents.replay:Replay",
+        "oracle": "adjudge.agents.oracle:Oracle",
+        "noop": "adjudge.agents.noop:Noop",
+    },
+    "providers": {
+        "anthropic": "adjudge.judge.providers.anthropic:Anthropic",
+        "openai": "adjudge.judge.providers.openai:OpenAI",
     },
     "testreports": {
         "junit": "adjudge.formats.testreports.junit:JUnit",
@@ -50,6 +64,20 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "rspec": "adjudge.formats.testreports.rspec:RSpec",
         "ctrf": "adjudge.formats.testreports.ctrf:Ctrf",
         "tap": "adjudge.formats.testreports.tap:Tap",
+    },
+    "traceformats": {
+        "adjudge": "adjudge.formats.traces.adjudge:AdjudgeTrace",
+        "claude-code": "adjudge.formats.traces.claude_code:ClaudeCode",
+        "codex": "adjudge.formats.traces.codex:Codex",
+        "gemini": "adjudge.formats.traces.gemini:Gemini",
+        "opencode": "adjudge.formats.traces.opencode:OpenCode",
+        "atif": "adjudge.formats.traces.atif:Atif",
+        "inspect": "adjudge.formats.traces.inspect_log:InspectLog",
+        "otel": "adjudge.formats.traces.otel:OtelSpans",
+        "anthropic": "adjudge.formats.traces.anthropic_messages:AnthropicMessages",
+        "openai": "adjudge.formats.traces.openai_chat:OpenAIChat",
+        "aider": "adjudge.formats.traces.aider:Aider",
+        "text": "adjudge.formats.traces.text:PlainText",
     },
 }
 """Kind → name → `module:attribute`. The entry-point group of a kind is `adjudge.<kind>`."""
@@ -89,7 +117,15 @@ def load(kind: str, name: str) -> Any:
     builtin = BUILTINS.get(kind, {}).get(name)
     if builtin is not None:
         module, _, attribute = builtin.partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        try:
+            return getattr(importlib.import_module(module), attribute)
+        except ModuleNotFoundError as error:
+            if kind not in _EXTRAS or (error.name or "").startswith("adjudge"):
+                raise
+            raise PluginNotFound(
+                f"{_SINGULAR.get(kind, kind)} {name!r} needs the package {error.name!r}",
+                hint=f"pip install 'adjudge[{_EXTRAS[kind]}]'",
+            ) from error
     point = _strangers(kind).get(name)
     if point is None:
         near = importlib.import_module("difflib").get_close_matches(name, names(kind), n=3)
@@ -105,4 +141,14 @@ def load(kind: str, name: str) -> Any:
         ) from error
 
 
-_SINGULAR = {"sandboxes": "sandbox", "scorers": "scorer", "testreports": "test report format"}
+_EXTRAS = {"providers": "judge"}
+"""Kinds whose built-ins need packages that an extra brings."""
+
+_SINGULAR = {
+    "providers": "provider",
+    "agents": "agent",
+    "sandboxes": "sandbox",
+    "scorers": "scorer",
+    "testreports": "test report format",
+    "traceformats": "trace format",
+}

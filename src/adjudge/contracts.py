@@ -11,11 +11,14 @@ from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
+from adjudge.records.annotation import Annotation
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import AnyRequest, EvidenceRequest, RequestFor
-from adjudge.records.run import AgentOutcome, Experiment, Run
+from adjudge.records.judging import Juror, ProviderReply, ProviderRequest
+from adjudge.records.listing import RunFilter, RunSummary, ScorerTally
+from adjudge.records.run import AgentOutcome, Attempt, Experiment, Run
 from adjudge.records.sandbox import (
     ExecRequest,
     ExecResult,
@@ -27,6 +30,7 @@ from adjudge.records.sandbox import (
 from adjudge.records.score import ScorerConfig, ScorerOutcome
 from adjudge.records.task import RunLimits, Task
 from adjudge.records.testreport import TestReport
+from adjudge.records.trace import TraceItem, TraceSummary
 
 __all__ = [
     "Agent",
@@ -41,13 +45,17 @@ __all__ = [
     "EvaluationStore",
     "Evidence",
     "GradedSubject",
+    "KeptBlobs",
     "OutputObserver",
+    "Provider",
     "RunStore",
     "Sandbox",
     "SandboxBackend",
     "Scorer",
     "Subject",
     "TestReportFormat",
+    "TraceFormat",
+    "TraceSource",
     "WorkspaceEntry",
 ]
 
@@ -79,7 +87,29 @@ class BlobStore(Protocol):
         """Start a new blob, streamed."""
 
     def open(self, ref: BlobRef) -> BinaryIO:
-        """Open a stored blob for reading. Raises `StoreError` when it is missing or damaged."""
+        """Open a stored blob for reading. Raises `StoreError` when it is missing or damaged.
+
+        Damage that shows only in the digest is raised where the end is read.
+        """
+
+    def has(self, digest: str) -> bool:
+        """Whether a blob is kept here."""
+
+
+class KeptBlobs(BlobStore, Protocol):
+    """A blob store that lasts, with what it takes to look after it."""
+
+    def age_s(self, digest: str) -> float | None:
+        """For how long a blob has been here since it was last written; None when it is not."""
+
+    def digests(self) -> Iterator[str]:
+        """Every blob, in no order. What is added meanwhile may be left out."""
+
+    def remove(self, digest: str) -> int:
+        """Remove a blob, if it is there; returns how many bytes became free."""
+
+    def sweep(self, older_than_s: float) -> int:
+        """Remove what writers that are no more left unfinished; returns how many."""
 
 
 class Sandbox(Protocol):
@@ -233,6 +263,16 @@ class Contents(Protocol):
         """
 
 
+class TraceSource(Protocol):
+    """The trace of an attempt, wherever it is kept. Everything in it is what the agent says about itself."""
+
+    def events(self) -> Iterator[TraceItem]:
+        """Every event in order, read as it is asked for. Raises `TraceUnreadable` where it is no trace."""
+
+    def summary(self) -> TraceSummary:
+        """All of it in figures; made once. Raises `TraceUnreadable` where it is no trace."""
+
+
 class Subject(NamedTuple):
     """What is graded: a stopped attempt, and all that collectors may look at."""
 
@@ -253,6 +293,10 @@ class Subject(NamedTuple):
     unstable: Mapping[str, frozenset[str]] = MappingProxyType({})
     """Tests that are recorded as unstable on the task's baseline, by the digest of the request that runs
     them. Their results are shown and count for nothing."""
+    trace: TraceSource | None = None
+    """How the agent worked; None when the attempt came without a trace."""
+    response: str | None = None
+    """What the agent said last; None when nobody recorded it."""
 
 
 class Collector(Protocol):
@@ -282,6 +326,8 @@ class GradedSubject(NamedTuple):
     """None when there was nothing to compare, such as after a patch that does not apply."""
     evidence: tuple[tuple[EvidenceRequest, Record], ...] = ()
     """What code that was run did."""
+    attempt: Attempt | None = None
+    """The facts of the stop, where nobody recorded a run of its own; None: only the change set is known."""
 
 
 class EvaluationStore(Protocol):
@@ -291,7 +337,16 @@ class EvaluationStore(Protocol):
         """Keep an evaluation, whole or not at all. Raises `StoreError` when it cannot be."""
 
     def load(self, evaluation_id: str) -> Evaluation:
-        """An evaluation by its id. Raises `StoreError` when there is none."""
+        """An evaluation by its id or a beginning that no other has, with its annotations and what follows.
+
+        Raises `UsageError` when none or several match.
+        """
+
+    def annotate(self, evaluation_id: str, annotation: Annotation) -> None:
+        """Add a person's verdict beside an evaluation, which it never changes. Kept once this returns."""
+
+    def annotated(self) -> Iterator[Evaluation]:
+        """Every evaluation that has annotations, oldest first, streamed."""
 
 
 class AgentConfig(Record):
@@ -302,7 +357,9 @@ class AgentNeeds(NamedTuple):
     """What an agent needs to start, known before anything is spent."""
 
     workspace: bool = True
-    """Whether it works in a sandbox on a workspace. False: it answers only (`http`)."""
+    """Whether it needs a workspace, in a sandbox."""
+    answers_only: bool = False
+    """Whether it cannot change a workspace, so that it is refused where there is one (`http`)."""
     network: bool = False
     credentials: tuple[str, ...] = ()
     """Names of environment variables; the only ones of ours that reach it. A missing one is an
@@ -311,6 +368,8 @@ class AgentNeeds(NamedTuple):
     """Programs that have to be found inside the sandbox."""
     expose: tuple[Path, ...] = ()
     """Host paths of its installation, shown read-only at the same place."""
+    solution: bool = False
+    """Whether it is shown the reference solution, at /solution: for `oracle` only."""
     continues: bool = False
     """Whether it can take a further turn; sessions refuse agents that cannot."""
 
@@ -327,7 +386,9 @@ class AgentPlace(NamedTuple):
     """The workspace inside the sandbox."""
     task: Task
     task_files: Path | None
-    """The frozen files of the task on the host: for `oracle` and `replay` only, never shown to an agent."""
+    """The frozen files of the task on the host: for `oracle` only, never shown to an agent."""
+    at_start: Callable[[str], tuple[int, bytes] | None]
+    """What lies at a path of the workspace as it starts: git's mode and the content; None for nothing."""
     blobs: BlobStore
     credentials: Mapping[str, str]
     observe: Callable[[Any], None]
@@ -371,6 +432,26 @@ class Agent(Protocol[AgentConfig_contra]):
         """Begin an attempt. Cheap: nothing runs before the first turn."""
 
 
+class Provider(Protocol):
+    """Asks language models. Constructed with the juror it serves and the key, if one is needed."""
+
+    name: ClassVar[str]
+    default_key_env: ClassVar[str | None]
+    """The environment variable its key is usually in; None when it needs none."""
+
+    def __init__(self, juror: Juror, key: str | None) -> None: ...
+
+    async def ask(self, request: ProviderRequest) -> ProviderReply:
+        """Make one call, without trying again.
+
+        Raises:
+            ProviderError: There was no answer.
+        """
+
+    async def close(self) -> None:
+        """Let go of connections."""
+
+
 class RunStore(Protocol):
     """Keeps experiments, runs and what was concluded of them. Synchronous, safe for many writers at once.
 
@@ -408,6 +489,15 @@ class RunStore(Protocol):
     def current_evaluation(self, run_id: str) -> Evaluation | None:
         """The one that counts now."""
 
+    def evidence(self, evaluation_id: str) -> tuple[tuple[EvidenceRequest, Record], ...]:
+        """What an evaluation was concluded from. Kinds this version does not know are left out."""
+
+    def summaries(self, wanted: RunFilter | None = None, *, limit: int | None = None) -> Iterator[RunSummary]:
+        """Runs with their current evaluations as flat rows, newest first, streamed."""
+
+    def scorer_tallies(self, wanted: RunFilter | None = None) -> Iterator[ScorerTally]:
+        """How often each scorer of current evaluations came to which verdict, by agent, model and task."""
+
 
 class TestReportFormat(Protocol):
     """Reads the reports of one kind of test runner. Constructed without arguments, stateless, pure."""
@@ -423,4 +513,23 @@ class TestReportFormat(Protocol):
 
         Raises:
             ReportUnreadable: The bytes are not such a report, with the place where that shows.
+        """
+
+
+class TraceFormat(Protocol):
+    """Reads the traces of one kind of agent. Constructed without arguments, stateless, pure."""
+
+    name: ClassVar[str]
+    """What `--format` and an agent's configuration call it, and `TraceSummary.format`."""
+
+    def recognises(self, head: bytes, filename: str) -> bool:
+        """Whether a trace that begins with `head` looks like this format, by its content before its name."""
+
+    def events(self, stream: BinaryIO) -> Iterator[TraceItem]:
+        """Every event in order, as it is read: memory is bounded, whatever the size of the trace.
+
+        What cannot be read as an event is a `BrokenLine`, and reading goes on after it.
+
+        Raises:
+            TraceUnreadable: The whole is not such a trace, with the place where that shows.
         """

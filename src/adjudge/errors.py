@@ -9,12 +9,16 @@
     ├ SubjectError          the attempt's: becomes evidence, never a crash
     │ ├ PatchUnreadable       a patch that is malformed or does not apply
     │ ├ WorkspaceUnreadable   a workspace that cannot be read as one
-    │ └ ReportUnreadable      a test report that is not what its format says
+    │ ├ ReportUnreadable      a test report that is not what its format says
+    │ └ TraceUnreadable       a trace that is not what its format says
     ├ InfraError            ours: retried once, then the verdict is ERROR
     │ ├ SandboxError          a sandbox could not be started, entered or discarded
     │ │ └ SandboxUnavailable    this machine cannot run that backend at all
     │ ├ CaptureError          the change set could not be computed
     │ ├ SubjectChanged        the workspace changed while it was being graded
+    │ ├ RunFault              an agent could not be run: never its failure, never a zero
+    │ ├ JudgeError            a judge could not be asked
+    │ │ └ ProviderError         a provider refused, failed or was silent; says whether to try again
     │ └ StoreError            our own records or blobs could not be read or written
     └ PluginError           an extension raised: that verdict is ERROR
 
@@ -34,17 +38,21 @@ __all__ = [
     "CaptureError",
     "ConfigInvalid",
     "InfraError",
+    "JudgeError",
     "PatchUnreadable",
     "PluginError",
     "PluginNotFound",
     "Problem",
+    "ProviderError",
     "ReportUnreadable",
+    "RunFault",
     "SandboxError",
     "SandboxUnavailable",
     "ScenarioInvalid",
     "StoreError",
     "SubjectChanged",
     "SubjectError",
+    "TraceUnreadable",
     "UsageError",
     "WorkspaceUnreadable",
     "boundary",
@@ -124,6 +132,10 @@ class ReportUnreadable(SubjectError):
     """A test report cannot be read as one; the message says where it stops making sense."""
 
 
+class TraceUnreadable(SubjectError):
+    """A trace cannot be read as one at all; single parts that cannot be are counted instead."""
+
+
 class InfraError(AdjudgeError):
     """We failed, not the attempt."""
 
@@ -142,6 +154,37 @@ class CaptureError(InfraError):
 
 class SubjectChanged(InfraError):
     """The workspace changed while it was being graded, so no verdict on it would hold."""
+
+
+class RunFault(InfraError):
+    """An agent could not be run: no sandbox, no credential, no network, no disk. Tried again on resume."""
+
+
+class JudgeError(InfraError):
+    """A judge could not be asked."""
+
+
+class ProviderError(JudgeError):
+    """A provider refused, failed, or did not answer.
+
+    Args:
+        message: What it said.
+        hint: What to do about it.
+        retryable: Whether the same call may go through later.
+        retry_after_s: When, if the provider said so.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        hint: str | None = None,
+        retryable: bool = False,
+        retry_after_s: float | None = None,
+    ) -> None:
+        super().__init__(message, hint=hint)
+        self.retryable = retryable
+        self.retry_after_s = retry_after_s
 
 
 class StoreError(InfraError):

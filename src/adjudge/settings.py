@@ -6,9 +6,17 @@ Two places, the environment before the project file:
                       else ~/.local/state/adjudge
     ADJUDGE_SANDBOX   the sandbox backend when neither the command line nor the scenario names one
     ADJUDGE_JOBS      how many things may run at once; else the number of usable processors
+    ADJUDGE_STORE     where runs and evaluations are kept: a folder, or the URL of a PostgreSQL database;
+                      else `.adjudge` of the project one works in
+    ADJUDGE_BLOBS     where their large parts are kept: a folder, or an address such as s3://bucket/prefix;
+                      else the folder `blobs` of the store, or of `.adjudge` beside a database
 
 `adjudge.toml` in the current folder may set `sandbox` and `jobs`. It may lie in a folder that an agent wrote
 to, so it can neither move the state (and with it the trusted baselines) nor switch isolation off.
+
+For the same reason a `.adjudge` is not believed for being there. The project is the nearest folder, from the
+current one upwards, whose `.adjudge` was made or adopted by this user, which the state directory remembers;
+where there is none, it is the current folder, and a `.adjudge` of somebody else's in it is refused.
 """
 
 from __future__ import annotations
@@ -37,11 +45,17 @@ class Settings:
     state_dir: Path
     sandbox: str
     jobs: int
+    store: str | None = None
+    """What ADJUDGE_STORE says: a folder or a URL. None: `.adjudge` of the project."""
+    blobs: str | None = None
+    """What ADJUDGE_BLOBS says: a folder or an address. None: beside the store."""
+    folder: Path = Path()
+    """The current folder."""
 
     @property
-    def blobs_dir(self) -> Path:
-        """Where bytes that may be large are kept."""
-        return self.state_dir / "blobs"
+    def stores_dir(self) -> Path:
+        """Where it is remembered which `.adjudge` folders are this user's."""
+        return self.state_dir / "stores"
 
     def sandbox_for(self, asked: str | None, scenario: str) -> str:
         """Which sandbox holds: what the command line asks for, else what the scenario names, else ours."""
@@ -65,7 +79,14 @@ def load_settings(environment: Mapping[str, str] | None = None, folder: Path | N
         jobs = _jobs(project["jobs"], f"{PROJECT_FILE}: jobs")
     else:
         jobs = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return Settings(state_dir=_state_dir(env), sandbox=sandbox, jobs=jobs)
+    return Settings(
+        state_dir=_state_dir(env),
+        sandbox=sandbox,
+        jobs=jobs,
+        store=env.get("ADJUDGE_STORE") or None,
+        blobs=env.get("ADJUDGE_BLOBS") or None,
+        folder=Path(os.path.abspath(folder or Path())),
+    )
 
 
 def _state_dir(env: Mapping[str, str]) -> Path:

@@ -26,6 +26,7 @@ CONFIGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "command": ({"command": "true", "timeout_s": 1}, {"cmd": "make test", "isolation": "clean"}),
     "pytest": ({"proof": "single", "pass_threshold": 0.5}, {"cmd": "pytest -q a.py::test_b"}),
     "tests": ({"cmd": "make test", "trust_console": True, "isolation": "snapshot"}, {"cmd": "pytest -q"}),
+    "verifier": ({"script": "tests/verify.py", "pass_threshold": 0.5, "categories": ["known"]},),
     "swebench": ({"fail_to_pass": ["a.py::test_b[x"], "pass_to_pass": ["test_c (a.B)"], "proof": "single"},),
 }
 

@@ -16,7 +16,7 @@ from adjudge import catalog
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
-RUNS_CODE = ("command", "tests", "pytest", "swebench")
+RUNS_CODE = ("command", "tests", "pytest", "swebench", "verifier")
 PRELUDE = 'secret() { printf "%s\\n" "$1" >> "$SECRETS"; }\n'
 """How a script tells which string must not be seen again."""
 
@@ -44,7 +44,8 @@ def test_case(folder: Path, tmp_path: Path) -> None:
     shutil.copytree(before, after, symlinks=True)
     _run(folder / "attempt.sh", after, secrets)
 
-    evaluation = adjudge.grade(folder / "task.yaml", workspace=after, baseline=before)
+    trace = next(folder.glob("trace.*"), None)
+    evaluation = adjudge.grade(folder / "task.yaml", workspace=after, baseline=before, trace=trace)
 
     row = next(row for row in evaluation.scorers if row.type == folder.parent.name)
     expected = json.loads((folder / "expected.json").read_text())

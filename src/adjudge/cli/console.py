@@ -11,7 +11,7 @@ from typing import TextIO
 
 from adjudge.records.score import Verdict
 
-__all__ = ["Hue", "note", "paint_for", "tint_for", "width_of"]
+__all__ = ["Hue", "erase_lines", "is_live", "note", "paint_for", "tint_for", "width_of"]
 
 _COLOURS = {Verdict.PASS: "32", Verdict.FAIL: "31", Verdict.ERROR: "35", Verdict.NA: "2"}
 
@@ -59,6 +59,16 @@ def _wants_colour(stream: TextIO) -> bool:
 def width_of(stream: TextIO) -> int:
     """How wide to write: the terminal's width, or 100 columns for anything else."""
     return shutil.get_terminal_size((100, 24)).columns if stream.isatty() else 100
+
+
+def erase_lines(count: int) -> str:
+    """What moves a terminal's cursor up over so many lines of ours and clears them."""
+    return f"\x1b[{count}A\x1b[J" if count else ""
+
+
+def is_live(stream: TextIO) -> bool:
+    """Whether lines on a stream can be written over."""
+    return stream.isatty() and os.environ.get("TERM", "dumb") != "dumb"
 
 
 def note(message: str) -> None:

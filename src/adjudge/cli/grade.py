@@ -44,7 +44,12 @@ _EXITS = {
 @click.option("--output", metavar="FILE", help="Write to a file, whole or not at all, instead of stdout.")
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="How many sandboxes may run at once.")
 @click.option("--sandbox", metavar="NAME", help="auto, bubblewrap, or process (no isolation).")
-@click.option("--save", is_flag=True, help="Keep the evaluation and its evidence in the state directory.")
+@click.option("--trace", metavar="FILE", help="How the agent worked, in any format `adjudge trace` reads.")
+@click.option(
+    "--trace-format", metavar="NAME", help="What the trace is written in, when it is not found out."
+)
+@click.option("--response", metavar="FILE", help="What the agent said last.")
+@click.option("--save", is_flag=True, help="Keep the run, the evaluation and its evidence in the store.")
 def grade(
     scenario: str | None,
     workspace: str | None,
@@ -54,6 +59,9 @@ def grade(
     output: str | None,
     jobs: int | None,
     sandbox: str | None,
+    trace: str | None,
+    trace_format: str | None,
+    response: str | None,
     save: bool,
 ) -> int:
     """Grade a workspace by SCENARIO: a scenario file, a frozen task's folder, or its digest.
@@ -75,6 +83,9 @@ def grade(
             jobs=jobs,
             sandbox=sandbox,
             save=save,
+            trace=trace,
+            trace_format=trace_format,
+            response=response,
         )
     )
     text = (

@@ -21,10 +21,19 @@ COMMANDS: dict[str, Entry] = {
     "init": Entry("adjudge.cli.init:init", "Write a scenario to start from."),
     "validate": Entry("adjudge.cli.validate:validate", "Check scenarios and say everything that is wrong."),
     "seed": Entry("adjudge.cli.seed:seed", "Make a workspace from a scenario and record its baseline."),
+    "run": Entry("adjudge.cli.run:run", "Run agents on tasks and grade each run the moment it stops."),
     "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
+    "annotate": Entry("adjudge.cli.annotate:annotate", "Add a person's verdict to an evaluation."),
+    "annotations": Entry(
+        "adjudge.cli.annotate:annotations", "List what people said, and how far they agree."
+    ),
+    "regrade": Entry("adjudge.cli.regrade:regrade", "Grade stored runs again and say what moved."),
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
+    "trace": Entry("adjudge.cli.trace:trace", "Show how an agent worked, from any kind of trace."),
+    "store": Entry("adjudge.cli.store:store", "Check, clear up, move and take over what is kept."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),
     "schema": Entry("adjudge.cli.schema:schema", "Print the JSON Schema of scenario files."),
+    "rubric": Entry("adjudge.cli.rubric:rubric", "Roll the dimensions of a rubric up into one reward."),
     "sandbox": Entry("adjudge.cli.sandbox:sandbox", "Run a command in a sandbox and see what it changed."),
     "doctor": Entry("adjudge.cli.doctor:doctor", "Say what this machine can do and what to install."),
 }

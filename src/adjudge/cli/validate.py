@@ -25,7 +25,8 @@ __all__ = ["validate"]
 def validate(paths: tuple[Path, ...], as_json: bool) -> int:
     """Check scenarios and recipes, and say everything that is wrong with them.
 
-    PATHS are files, or folders in which every adjudge.yaml is checked; the current folder when left out.
+    PATHS are files, or folders in which every adjudge.yaml and every task directory is checked; the current
+    folder when left out.
     """
     found = validate_paths(paths or (Path(),))
     invalid = [validation for validation in found if validation.problems]
@@ -48,7 +49,7 @@ def _show(validation: Validation) -> None:
         click.echo(f"{str(warning).removesuffix(warning.message)}warning: {warning.message}")
     if validation.scenario is not None:
         click.echo(f"{validation.file}: valid")
-        for title, text in _summary(validation.scenario):
+        for title, text in (*_summary(validation.scenario), *validation.verifier):
             click.echo(f"  {title:<12} {text}")
 
 
@@ -76,6 +77,8 @@ def _summary(scenario: Scenario) -> list[tuple[str, str]]:
 def _source(workspace: WorkspaceSource) -> str:
     if workspace.source is SourceKind.EMPTY:
         return "empty"
+    if workspace.source is SourceKind.FILES:
+        return "files " + ", ".join(f"{file.src} at {file.dest}" for file in workspace.files)
     at = f" at {workspace.ref}" if workspace.ref else ""
     part = f", only {workspace.subdir}" if workspace.subdir else ""
     return f"{workspace.source.value} {workspace.url or workspace.path}{at}{part}"
@@ -100,6 +103,7 @@ def _document(found: list[Validation]) -> dict[str, Any]:
                 "valid": not validation.problems,
                 "problems": [dataclasses.asdict(problem) for problem in validation.problems],
                 "warnings": [dataclasses.asdict(warning) for warning in validation.warnings],
+                "verifier": dict(validation.verifier),
                 "scenario": validation.scenario.model_dump(mode="json") if validation.scenario else None,
             }
             for validation in found

@@ -7,11 +7,12 @@ from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 from adjudge.contracts import BlobStore, Collector, SandboxBackend
+from adjudge.engine.collect import RUNS_CODE
 from adjudge.errors import InfraError
 from adjudge.records.sandbox import Limits, Mount, SandboxSpec
 from adjudge.records.task import SandboxSettings
 
-__all__ = ["COLLECTORS", "Means", "make_collector", "sandbox_spec"]
+__all__ = ["COLLECTORS", "Means", "make_collector", "runs_code", "sandbox_spec"]
 
 COLLECTORS: Mapping[str, str] = {
     "parsed_change": "adjudge.evidence.changes:ParsedChangeCollector",
@@ -20,11 +21,14 @@ COLLECTORS: Mapping[str, str] = {
     "source_scan": "adjudge.evidence.sources:SourceScanCollector",
     "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
     "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
+    "output_file": "adjudge.evidence.outputs:OutputFileCollector",
+    "trace_read": "adjudge.evidence.traces:TraceReadCollector",
     "clean_tree": "adjudge.evidence.cleantree:CleanTreeCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
     "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",
     "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
     "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
+    "verifier_run": "adjudge.evidence.verifier.collector:VerifierCollector",
 }
 """Request kind → `module:class`. Imported only for the kinds a plan asks for."""
 
@@ -53,13 +57,22 @@ def make_collector(kind: str, means: Means) -> Collector:
     module, _, attribute = COLLECTORS[kind].partition(":")
     collector_class = getattr(importlib.import_module(module), attribute)
     made: Collector
-    if kind in ("command_run", "report_run"):
+    if kind in ("command_run", "report_run", "verifier_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
     elif kind in ("test_collection", "test_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings))
     else:
         made = collector_class()
     return made
+
+
+def runs_code(kind: str) -> bool:
+    """Whether answering a kind of request runs code or asks a model."""
+    if kind not in COLLECTORS:
+        return False
+    module, _, attribute = COLLECTORS[kind].partition(":")
+    cost: int = getattr(importlib.import_module(module), attribute).cost
+    return cost >= RUNS_CODE
 
 
 def sandbox_spec(settings: SandboxSettings) -> SandboxSpec:
@@ -74,6 +87,7 @@ def sandbox_spec(settings: SandboxSettings) -> SandboxSpec:
     }
     return SandboxSpec(
         mounts=tuple(Mount.model_validate(exposed.model_dump()) for exposed in settings.expose),
+        also_at=settings.also_at,
         env=settings.env,
         limits=Limits.model_validate(limits),
     )

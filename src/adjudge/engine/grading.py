@@ -34,6 +34,8 @@ class Grading:
         means: What collecting may need.
         jobs: How many sandboxes may run at once.
         unstable: Ids of tests that do not count, by the name of the scorer that runs them.
+        known: What code did when it was run before on the same subject in the same environment, by the digest
+            of the request. It is not run again.
     """
 
     def __init__(
@@ -43,11 +45,14 @@ class Grading:
         *,
         jobs: int = 1,
         unstable: Mapping[str, frozenset[str]] = MappingProxyType({}),
+        known: Mapping[str, Record] = MappingProxyType({}),
     ) -> None:
         self._recipe = recipe
         self._means = means
         self._jobs = jobs
         self._unstable = unstable
+        self._known = known
+        self._reused: list[tuple[str, AnyRequest]] = []
         self._plan: Plan | None = None
         self._subject: Subject | None = None
         self._collectors: dict[str, Collector] = {}
@@ -72,6 +77,11 @@ class Grading:
         return bool(self._pending)
 
     @property
+    def rests_on_code(self) -> bool:
+        """Whether anything was concluded from code that ran, now or before."""
+        return bool(self._pending or self._reused)
+
+    @property
     def sandboxes(self) -> tuple[SandboxReport, ...]:
         """How every sandbox that was started came about."""
         return tuple(
@@ -86,7 +96,8 @@ class Grading:
     @property
     def evidence(self) -> tuple[tuple[AnyRequest, Record], ...]:
         """What code that was run did: all that cannot be worked out again from the workspace."""
-        found = ((request, self._gathered[digest].answer) for digest, request in self._pending)
+        ran = (*self._pending, *self._reused)
+        found = ((request, self._gathered[digest].answer) for digest, request in ran)
         return tuple((request, answer) for request, answer in found if answer is not None)
 
     @property
@@ -117,6 +128,9 @@ class Grading:
                 self._gathered[digest] = Piece(None, collector, 0.0)
             elif collector.cost < RUNS_CODE:
                 at_once.append((collector.cost, digest, request))
+            elif digest in self._known:
+                self._reused.append((digest, request))
+                self._gathered[digest] = Piece(self._known[digest], None, 0.0)
             else:
                 self._pending.append((digest, request))
         at_once.sort(key=lambda item: item[0])

@@ -7,9 +7,18 @@ from pydantic import AwareDatetime, Field, StringConstraints, model_validator
 
 from adjudge.records.base import Record
 
-__all__ = ["Annotation", "ConfidenceInterval", "ConfidenceMetadata", "ErrorSource", "ErrorTag", "Judgment"]
+__all__ = [
+    "Annotation",
+    "ConfidenceInterval",
+    "ConfidenceMetadata",
+    "ErrorSource",
+    "ErrorTag",
+    "Judgment",
+    "NonBlank",
+]
 
 NonBlank = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
+"""A text that says something; white space around it is taken away."""
 
 
 class ErrorSource(StrEnum):
@@ -44,14 +53,14 @@ class Annotation(Record):
     timestamp: AwareDatetime
     judgment: Judgment
     categories: list[NonBlank] = Field(default_factory=list)
-    notes: str | None = None
+    notes: NonBlank | None = None
 
 
 class ConfidenceInterval(Record):
     """An interval within [0, 1]."""
 
-    low: float = Field(ge=0.0, le=1.0)
-    high: float = Field(ge=0.0, le=1.0)
+    low: float = Field(ge=0.0, le=1.0, strict=True)
+    high: float = Field(ge=0.0, le=1.0, strict=True)
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -63,7 +72,7 @@ class ConfidenceInterval(Record):
 class ConfidenceMetadata(Record):
     """How sure a result is, where people or judges took part."""
 
-    annotator_count: int = Field(default=0, ge=0)
-    inter_rater_agreement: float | None = Field(default=None, ge=0.0, le=1.0)
+    annotator_count: int = Field(default=0, ge=0, strict=True)
+    inter_rater_agreement: float | None = Field(default=None, ge=0.0, le=1.0, strict=True)
     confidence_interval: ConfidenceInterval | None = None
     confidence_method: NonBlank | None = None

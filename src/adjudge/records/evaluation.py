@@ -2,17 +2,19 @@
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AwareDatetime, Field, JsonValue
+from pydantic import AfterValidator, AwareDatetime, Field, JsonValue, model_validator
 
-from adjudge.records.annotation import Annotation, ConfidenceMetadata, ErrorTag
+from adjudge.errors import UsageError
+from adjudge.records.annotation import Annotation, ConfidenceMetadata, ErrorTag, NonBlank
 from adjudge.records.base import Digest, Record
 from adjudge.records.change import BaselineRef
 from adjudge.records.score import ScorerResult, Verdict
 
 __all__ = [
     "Evaluation",
+    "EvaluationResult",
     "GateResult",
     "Gates",
     "Integrity",
@@ -61,10 +63,46 @@ class Integrity(Record):
 class ValidityCheck(Record):
     """Whether the output was fit for scoring."""
 
-    output_parseable: bool
-    schema_valid: bool
-    verifier_completed: bool
-    errors: list[str] = Field(default_factory=list)
+    output_parseable: bool = Field(strict=True)
+    """Whether the output file parsed as its declared format. When not, a reward above 0 is invalid."""
+    schema_valid: bool = Field(strict=True)
+    """Whether it had the expected shape. Diagnostic."""
+    verifier_completed: bool = Field(strict=True)
+    """Whether the verifier came to its end and left a reward file. Diagnostic."""
+    errors: list[NonBlank] = Field(default_factory=list)
+
+
+Item = TypeVar("Item")
+
+
+def _none_when_empty(items: list[Item] | None) -> list[Item] | None:
+    return items or None
+
+
+class EvaluationResult(Record):
+    """What a verifier's artifacts amount to: the reward, how far it can be read, and what was added since.
+
+    None and an empty list say the same, and are kept as None: a result that went into an evaluation document
+    comes out equal.
+    """
+
+    reward: float = Field(ge=0.0, le=1.0, strict=True)
+    validity: ValidityCheck
+    breakdown: dict[str, JsonValue] | None = None
+    """Per-field scores and evidence, as the verifier wrote them."""
+    error_taxonomy: Annotated[list[ErrorTag] | None, AfterValidator(_none_when_empty)] = None
+    confidence: ConfidenceMetadata | None = None
+    annotations: Annotated[list[Annotation] | None, AfterValidator(_none_when_empty)] = None
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        _refuse_reward_of_nothing(self.reward, self.validity)
+        return self
+
+
+def _refuse_reward_of_nothing(reward: float | None, validity: ValidityCheck) -> None:
+    if reward and not validity.output_parseable:
+        raise ValueError(f"reward {reward} is invalid: the output is not parseable, so it can only be 0")
 
 
 class Provenance(Record):
@@ -95,7 +133,9 @@ class Evaluation(Record):
     gates: Gates
     score: float | None
     pass_threshold: float | None
-    reward: float | None
+    reward: float | None = Field(ge=0.0, le=1.0)
+    """What the verifier said, unrounded, or the combined score where there is none. None when it could not be
+    graded."""
     scorers: tuple[ScorerResult, ...]
     judge: JsonValue = None
     integrity: Integrity = Integrity()
@@ -106,6 +146,42 @@ class Evaluation(Record):
     annotations: tuple[Annotation, ...] = ()
     warnings: tuple[str, ...] = ()
     provenance: Provenance
+
+    @model_validator(mode="after")
+    def _fits(self) -> Self:
+        _refuse_reward_of_nothing(self.reward, self.validity)
+        verified = any(row.type == "verifier" for row in self.scorers)
+        if verified and self.reward is None and self.validity.verifier_completed:
+            raise ValueError("a verifier that completed has a reward")
+        return self
+
+    def result(self) -> EvaluationResult:
+        """The part of the document that a verifier's artifacts, reviewers and judges decide.
+
+        Raises:
+            UsageError: It could not be graded, so there is no reward.
+        """
+        if self.reward is None:
+            raise UsageError(
+                f"evaluation {self.id} has no reward: {self.gates.objective.reason}",
+                hint="what could not be graded has no EvaluationResult; grade it again",
+            )
+        return EvaluationResult(
+            reward=self.reward,
+            validity=self.validity,
+            breakdown=None if self.breakdown is None else dict(self.breakdown),
+            error_taxonomy=list(self.error_taxonomy),
+            confidence=self.confidence,
+            annotations=list(self.annotations),
+        )
+
+    def with_result(self, result: EvaluationResult) -> Self:
+        """The same document with these fields; `result()` gives them back."""
+        fields = {**dict(self), "schema": self.schema_, **dict(result)}
+        del fields["schema_"]
+        for name in ("error_taxonomy", "annotations"):
+            fields[name] = fields[name] or ()
+        return type(self).model_validate(fields)
 
     def to_json(self, *, indent: int | None = 2) -> str:
         """The document as text."""

@@ -13,11 +13,14 @@ from pydantic import Field
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
 from adjudge.records.hidden import HiddenFile
+from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
 from adjudge.records.testreport import CollectedTests, TestReport, TrustedTestRun
+from adjudge.records.trace import TraceSummary
+from adjudge.records.verifier import RewardReading, VerifierNotes
 
 __all__ = [
     "AnyRequest",
@@ -35,6 +38,7 @@ __all__ = [
     "GradedTree",
     "Isolation",
     "LeftOutChange",
+    "OutputFile",
     "ParsedChange",
     "ParsedChangeSet",
     "PathState",
@@ -50,10 +54,14 @@ __all__ = [
     "SecretFindings",
     "SecretScan",
     "SourceScan",
+    "SummarisedTrace",
     "TestCollection",
     "TestCommand",
     "TestProof",
     "TestRun",
+    "TraceRead",
+    "VerifierOutcome",
+    "VerifierRun",
 ]
 
 Answer_co = TypeVar("Answer_co", covariant=True)
@@ -488,6 +496,85 @@ class PatternSearch(EvidenceRequest):
         return PatternMatches
 
 
+class OutputFile(EvidenceRequest):
+    """Asks for a file of the final workspace, read as its format says and checked against a schema."""
+
+    kind: ClassVar[str] = "output_file"
+    path: WorkspacePath
+    format: OutputFormat
+    output_schema: str | None = None
+    """A JSON Schema of the scenario."""
+
+    @property
+    def answer_type(self) -> type[CheckedOutput]:
+        """The file's value, or why it has none."""
+        return CheckedOutput
+
+
+class SummarisedTrace(Record):
+    """The trace of the attempt, in figures."""
+
+    summary: TraceSummary | None
+    """None: the attempt came without a trace."""
+
+
+class TraceRead(EvidenceRequest):
+    """Asks what the trace of the attempt adds up to."""
+
+    kind: ClassVar[str] = "trace_read"
+
+    @property
+    def answer_type(self) -> type[SummarisedTrace]:
+        """The trace in figures."""
+        return SummarisedTrace
+
+
+class VerifierOutcome(Record):
+    """How a verifier went, and what it left."""
+
+    result: ExecResult
+    reading: RewardReading
+    notes: VerifierNotes
+    output: CheckedOutput | None = None
+    """The file that the attempt was to write; None where the task names none."""
+    links: tuple[WorkspacePath, ...] = ()
+    """Symlinks of the attempt that lead out of the workspace; the verifier did not see them."""
+    candidate_runs: int = 0
+    """How many commands it had run apart from itself, with `candidate`."""
+    separate: bool = False
+    """Whether it runs the candidate's code apart from itself, so that the code cannot write the reward."""
+
+
+class VerifierRun(EvidenceRequest):
+    """Asks for a run of a task's verifier over the final workspace."""
+
+    kind: ClassVar[str] = "verifier_run"
+    tests: str
+    """The folder of the scenario that is shown at /tests."""
+    script: str
+    """The program, relative to that folder."""
+    workdir: str = "/workspace"
+    """Where the task expects the workspace."""
+    output: WorkspacePath | None = None
+    """What the attempt was to write."""
+    output_format: OutputFormat | None = None
+    output_schema: str | None = None
+    """A JSON Schema of the scenario."""
+    reward_path: str = "/logs/verifier/reward.json"
+    details_path: str | None = None
+    env: Mapping[str, str] = Field(default_factory=dict)
+    """May hold `${NAME}` and `${NAME:-default}`, resolved from our environment when the verifier runs."""
+    network: bool = False
+    timeout_s: float = Field(default=600.0, gt=0)
+    unsupported: str = ""
+    """Why no sandbox of this version can run it, such as an image that it needs."""
+
+    @property
+    def answer_type(self) -> type[VerifierOutcome]:
+        """How it went."""
+        return VerifierOutcome
+
+
 AnyRequest = (
     ParsedChange
     | CommandRun
@@ -500,5 +587,8 @@ AnyRequest = (
     | SourceScan
     | FileComparison
     | PatternSearch
+    | OutputFile
+    | TraceRead
+    | VerifierRun
 )
 """Every request there is."""

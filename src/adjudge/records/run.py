@@ -17,6 +17,7 @@ from adjudge.records.evaluation import TaskRef
 from adjudge.records.paths import WorkspacePath
 
 __all__ = [
+    "NO_AGENT",
     "AgentOutcome",
     "AgentRef",
     "AgentStatus",
@@ -77,6 +78,10 @@ class AgentRef(Record):
     def config_digest(self) -> str:
         """Identity of the set-up."""
         return digest_json([self.type, dict(self.config)])
+
+
+NO_AGENT = AgentRef(name="none", type="none")
+"""Of a run that was made elsewhere and only graded here."""
 
 
 class RunKey(Record):
@@ -177,6 +182,8 @@ class Attempt(Record):
     """None for a run without a workspace."""
     baseline: BlobRef | None = None
     """The baseline as an archive of the same form, for stores that are moved elsewhere."""
+    task_files: BlobRef | None = None
+    """The files that the task's recipe refers to, as such an archive; None when there are none."""
     change_set: ChangeSet | None = None
     changes: StoredChanges | None = None
     left_processes: tuple[LeftProcess, ...] = ()
@@ -184,6 +191,8 @@ class Attempt(Record):
     """None where the sandbox cannot tell."""
     outcome: AgentOutcome | None = None
     """None when no agent ran (`adjudge grade --save`)."""
+    transcript: BlobRef | None = None
+    """What user and agent said to each other, turn by turn, a JSON object on each line."""
 
 
 class Run(Record):

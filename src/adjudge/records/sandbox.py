@@ -94,6 +94,10 @@ class SandboxSpec(Record):
     mounts: tuple[Mount, ...] = ()
     """Host paths to show beside the system's own toolchains; later ones win. Targets inside /workspace are
     allowed and lie over what is there."""
+    also_at: tuple[PurePosixPath, ...] = ()
+    """Further places that show the same workspace, such as /app for a task that expects it there."""
+    folders: tuple[PurePosixPath, ...] = ()
+    """Empty folders of the sandbox's own, writable and counted as disk, such as /logs/verifier."""
     env: Mapping[str, str] = Field(default_factory=dict)
     """Set in every exec. Nothing is inherited from the host."""
     network: Network = Network.NONE

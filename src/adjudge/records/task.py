@@ -16,6 +16,7 @@ from adjudge.records.tree import TreeEntry
 __all__ = [
     "ExpectedOutcome",
     "ExposedPath",
+    "PlacedFile",
     "RunLimits",
     "SandboxSettings",
     "Scenario",
@@ -23,6 +24,8 @@ __all__ = [
     "Setup",
     "SourceKind",
     "Task",
+    "Turn",
+    "TurnChoice",
     "WorkspaceSource",
 ]
 
@@ -34,6 +37,7 @@ class SourceKind(StrEnum):
     ARCHIVE = "archive"
     DIRECTORY = "directory"
     EMPTY = "empty"
+    FILES = "files"
 
 
 def _check_ref(ref: str) -> str:
@@ -46,11 +50,21 @@ _NOT_IN_REFS = re.compile(r"[\s\x00-\x1f\x7f:?*~^\\\[]")
 GitRef = Annotated[str, AfterValidator(_check_ref), WithJsonSchema({"type": "string", "minLength": 1})]
 
 
+class PlacedFile(Record):
+    """A file or folder of the scenario, and where it goes in the workspace."""
+
+    src: RelativePath
+    """A file or folder, relative to the scenario's folder; of a folder, what is in it."""
+    dest: RelativePath
+    """Its path in the workspace; `.` for a folder's content at the root."""
+
+
 class WorkspaceSource(Record):
     """The workspace seed of a scenario. Which fields go with which source: `formats.tasks.sections`."""
 
     source: SourceKind
-    """`git`: a repository at a ref. `archive`: a tar or zip file. `directory`: a folder. `empty`: nothing."""
+    """`git`: a repository at a ref. `archive`: a tar or zip file. `directory`: a folder. `files`: several
+    files and folders, each with its place. `empty`: nothing."""
     url: str | None = None
     """git: the address of a repository, over https, ssh, http or git."""
     path: RelativePath | None = None
@@ -59,6 +73,8 @@ class WorkspaceSource(Record):
     """git: the branch, tag or commit to seed from; HEAD when left out."""
     subdir: RelativePath | None = None
     """Only this folder of the source becomes the workspace."""
+    files: tuple[PlacedFile, ...] = Field(default=(), max_length=1000)
+    """files: what the workspace is put together from, in this order; nothing may go where something is."""
 
 
 class Setup(Record):
@@ -92,6 +108,22 @@ class RunLimits(Record):
     """How many tools the agent may call."""
 
 
+class TurnChoice(Record):
+    """Something a user may say next. Without a condition it is said whatever the last reply was."""
+
+    contains: str | None = None
+    """Said when the last reply has this text in it, upper and lower case told apart."""
+    matches: str | None = None
+    """Said when this regular expression is found in the last reply."""
+    say: str
+
+
+class Turn(Record):
+    """A further message of the user: the first choice that fits the last reply, or none."""
+
+    choices: tuple[TurnChoice, ...] = Field(min_length=1)
+
+
 class ExposedPath(Record):
     """A host path shown read-only in the sandbox."""
 
@@ -107,6 +139,8 @@ class SandboxSettings(Record):
     env: Mapping[str, str] = Field(default_factory=dict)
     memory_bytes: int | None = None
     processes: int | None = None
+    also_at: tuple[PurePosixPath, ...] = ()
+    """Further places where tasks expect the workspace, beside /workspace."""
 
 
 class Scenario(Record):
@@ -115,8 +149,14 @@ class Scenario(Record):
     name: str
     instruction: str = ""
     workspace: WorkspaceSource | None = None
-    """None: a recipe only, for workspaces that exist already."""
+    """None: a recipe for workspaces that exist already or, when an agent is run on it, a run without one."""
     setup: Setup | None = None
+    solution: RelativePath | None = None
+    """A known good attempt, for the `oracle` agent; kept with the task's files, never shown to an agent."""
+    turns: tuple[Turn, ...] = ()
+    """What the user says after the instruction, each once, in a session."""
+    tags: Mapping[str, str] = Field(default_factory=dict)
+    """Labels to choose and to group runs by; no part of a task's digest."""
     recipe: Recipe
     expected_outcome: ExpectedOutcome = ExpectedOutcome.COMPLETION
     limits: RunLimits = RunLimits()

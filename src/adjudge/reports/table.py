@@ -51,6 +51,9 @@ def _header(evaluation: Evaluation, width: int, paint: Paint) -> list[str]:
     scores = [f"mean score {_score(overall.mean_score)}", f"score {_score(evaluation.score)}"]
     if evaluation.pass_threshold is not None:
         scores[-1] += f" (threshold {_score(evaluation.pass_threshold)})"
+    verified = any(row.type == "verifier" for row in evaluation.scorers)
+    if verified:
+        scores.append(f"reward {'-' if evaluation.reward is None else f'{evaluation.reward:.4g}'}")
     lines = [f"OVERALL {paint(overall.verdict.value, overall.verdict)}   {'   '.join(scores)}"]
     lines += _labelled("task", f"{evaluation.task.name}  {_short(evaluation.task.digest)}", width)
     baseline = evaluation.provenance.baseline
@@ -64,7 +67,22 @@ def _header(evaluation: Evaluation, width: int, paint: Paint) -> list[str]:
     if evaluation.integrity.outcome != "unchecked":
         said = "; ".join(evaluation.integrity.reasons)
         lines += _labelled("integrity", f"{evaluation.integrity.outcome}{f': {said}' if said else ''}", width)
+    if verified:
+        lines += _validity(evaluation, width)
     return lines
+
+
+def _validity(evaluation: Evaluation, width: int) -> list[str]:
+    """Whether the attempt was wrong or left nothing usable, and what it was tagged with."""
+    validity = evaluation.validity
+    flags = (
+        ("output parseable", "output not usable", validity.output_parseable),
+        ("schema valid", "schema not matched", validity.schema_valid),
+        ("verifier completed", "verifier not completed", validity.verifier_completed),
+    )
+    lines = _labelled("validity", ", ".join(yes if holds else no for yes, no, holds in flags), width)
+    tags = dict.fromkeys(f"{tag.category} ({tag.source.value})" for tag in evaluation.error_taxonomy)
+    return lines + (_labelled("tagged", ", ".join(tags), width) if tags else [])
 
 
 def _rows(rows: Sequence[ScorerResult], width: int, paint: Paint) -> list[str]:

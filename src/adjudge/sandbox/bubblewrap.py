@@ -65,7 +65,8 @@ class BubblewrapBackend:
             lease = lease_uid() if os.geteuid() == 0 else None
             identity: Identity | None = None if lease is None else {"uid": lease.uid, "gid": lease.gid}
             stages = lease is not None or await stages_by_user_namespace()
-            _hand_over(scratch, identity)
+            folders = _make_folders(spec, scratch)
+            _hand_over(scratch, folders, identity)
             workspace = await prepare_workspace(spec, scratch, identity, stages=stages)
             etc = own.path / "etc"
             if helper is None:
@@ -77,10 +78,12 @@ class BubblewrapBackend:
             inner = _reach_scratch(view, workspace, scratch)
             view.show_directory(f"{inner}/tmp", "/tmp")
             view.show_directory(f"{inner}/home", HOME)
-            if workspace.overlay is not None:
-                view.show_directory(f"{STAGE}/w", WORKSPACE)
-            else:
-                view.show_directory(f"{inner}/workspace", WORKSPACE)
+            shown = f"{STAGE}/w" if workspace.overlay is not None else f"{inner}/workspace"
+            view.show_directory(shown, WORKSPACE)
+            for place in spec.also_at:
+                view.show_own(shown, place)
+            for name, place in zip(folders, spec.folders, strict=True):
+                view.show_own(f"{inner}/{name}", place)
             view.show_mounts(spec.mounts)
             seccomp = filter_program()
             parts = Parts(
@@ -99,7 +102,7 @@ class BubblewrapBackend:
                 stages=stages,
                 report=_report(spec, workspace, places, seccomp=seccomp is not None),
                 blobs=blobs,
-                disk=_meter(scratch, workspace),
+                disk=_meter(scratch, folders, workspace),
             )
             asyncio.get_running_loop().run_in_executor(None, own.furnish)
             return BubblewrapSandbox(parts)
@@ -145,9 +148,17 @@ def _view(bwrap: Bwrap, etc: Path, *, stages: bool, root: bool) -> tuple[View, s
     return view, str(Path(reached) / bwrap.path.relative_to(bwrap.package_directory))
 
 
-def _hand_over(scratch: Path, identity: Identity | None) -> None:
+def _make_folders(spec: SandboxSpec, scratch: Path) -> list[str]:
+    """Make the folders that the caller asked for, beside those that every sandbox has."""
+    names = [f"folder{number}" for number in range(len(spec.folders))]
+    for name in names:
+        os.mkdir(scratch / name)
+    return names
+
+
+def _hand_over(scratch: Path, folders: list[str], identity: Identity | None) -> None:
     """Give the sandbox's user its own directories."""
-    for name, mode in (("tmp", 0o1777), ("home", 0o755)):
+    for name, mode in (("tmp", 0o1777), ("home", 0o755), *((name, 0o755) for name in folders)):
         path = f"{scratch}/{name}"
         os.chmod(path, mode)
         if identity is not None:
@@ -161,8 +172,8 @@ def _reach_scratch(view: View, workspace: OwnWorkspace, scratch: Path) -> str:
     return view.reach(scratch, name="s", read_only=False)
 
 
-def _meter(scratch: Path, workspace: OwnWorkspace) -> DiskMeter:
-    directories = [scratch / "tmp", scratch / "home", workspace.tree.layers[-1]]
+def _meter(scratch: Path, folders: list[str], workspace: OwnWorkspace) -> DiskMeter:
+    directories = [scratch / name for name in ("tmp", "home", *folders)] + [workspace.tree.layers[-1]]
     already = disk_usage([workspace.tree.layers[-1]]) if workspace.copy_on_write == "copy" else 0
     return DiskMeter(directories, already_bytes=already)
 

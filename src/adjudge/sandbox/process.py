@@ -82,11 +82,17 @@ class ProcessBackend:
         """Copy the workspace and be ready."""
         if platform.system() != "Linux":
             raise SandboxUnavailable("the process backend needs Linux")
+        if spec.also_at or spec.folders:
+            places = ", ".join(map(str, (*spec.also_at, *spec.folders)))
+            raise SandboxUnavailable(
+                f"the process backend has no mounts of its own, and {places} would have to be one",
+                hint="use a sandbox that isolates: adjudge doctor says which ones work here",
+            )
         own, swept = await asyncio.to_thread(own_scratch)
-        places = find_places()
-        if swept and places is not None:
+        groups = find_places()
+        if swept and groups is not None:
             # Whoever sweeps up after a dead adjudge is the last to know of its control groups.
-            remove_cgroups_of(swept, places)
+            remove_cgroups_of(swept, groups)
         scratch = own.new()
         try:
             for name in ("tmp", "home", "covered"):

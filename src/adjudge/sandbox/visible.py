@@ -118,6 +118,17 @@ class View:
             if directory:
                 self.roots.append((target, path))
 
+    def show_own(self, path: str, inside: PurePosixPath) -> None:
+        """A directory of the sandbox's own at a place that the caller chose.
+
+        Raises:
+            UsageError: It cannot be there.
+        """
+        _refuse_place(inside)
+        if any(inside.is_relative_to(system) for system in _SYSTEM):
+            raise UsageError(f"nothing can be mounted at {inside} inside the sandbox")
+        self.show_directory(path, str(inside))
+
     def find(self, inside: PurePosixPath) -> tuple[str, str] | None:
         """Which directory on our side shows a path, and the path below it; None when none does."""
         best: tuple[str, str] | None = None
@@ -130,13 +141,17 @@ class View:
 
 def _target(mount: Mount) -> PurePosixPath:
     target = mount.target if mount.target.is_absolute() else PurePosixPath(WORKSPACE) / mount.target
-    if ".." in target.parts or "\0" in str(target):
+    _refuse_place(target)
+    return target
+
+
+def _refuse_place(target: PurePosixPath) -> None:
+    if not target.is_absolute() or ".." in target.parts or "\0" in str(target):
         raise UsageError(f"{target} cannot be a path inside the sandbox")
     if target in (PurePosixPath("/"), PurePosixPath(WORKSPACE)) or any(
         target.is_relative_to(reserved) for reserved in _RESERVED
     ):
         raise UsageError(f"nothing can be mounted at {target} inside the sandbox")
-    return target
 
 
 @cache

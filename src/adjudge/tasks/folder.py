@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from pathlib import Path
 
 from adjudge.records.task import SourceKind
@@ -40,6 +41,9 @@ class Folder:
         if kind is SourceKind.ARCHIVE:
             if not stat.S_ISREG(mode):
                 raise ValueError(f"{path!r} is not a file")
+        elif kind is SourceKind.FILES:
+            if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+                raise ValueError(f"{path!r} is neither a file nor a folder")
         elif not stat.S_ISDIR(mode):
             raise ValueError(f"{path!r} is not a folder")
 
@@ -62,6 +66,24 @@ class Folder:
         if not text.strip():
             raise ValueError(f"{path!r} is empty")
         return text
+
+    def is_file(self, path: str) -> bool:
+        """Whether there is such a file in the folder."""
+        return self._mode(path, stat.S_ISREG)
+
+    def is_folder(self, path: str) -> bool:
+        """Whether there is such a folder in it."""
+        return self._mode(path, stat.S_ISDIR)
+
+    def names(self, path: str) -> list[str]:
+        """What lies in a folder, sorted; nothing when there is none."""
+        return sorted(os.listdir(self.resolve(path))) if self.is_folder(path) else []
+
+    def _mode(self, path: str, kind: Callable[[int], bool]) -> bool:
+        try:
+            return kind(self.resolve(path).stat().st_mode)
+        except (ValueError, OSError):
+            return False
 
     def resolve(self, path: str) -> Path:
         """Where a path of the scenario really leads.

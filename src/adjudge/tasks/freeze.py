@@ -5,9 +5,10 @@
     tasks/<digest>/files/       the files its recipe refers to
 
 The digest covers what decides how an attempt is made and graded: the source tree, the setup command, the
-instruction, the recipe, every file the recipe refers to, the expected outcome, limits, and what is asked of
-the sandbox. It leaves out labels and places: the scenario's name, where the source came from, which backend
-runs it. So equal content has one digest on every machine, however it was written or fetched.
+instruction and further turns, the recipe, every file the recipe refers to, the expected outcome, limits, and
+what is asked of the sandbox. It leaves out labels and places: the scenario's name, where the source came
+from, which backend runs it. So equal content has one digest on every machine, however it was written or
+fetched.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -58,19 +60,25 @@ class FrozenTask:
 
 def task_digest(scenario: Scenario, source_digest: str | None, files: tuple[TreeEntry, ...]) -> str:
     """The digest of a task; see the module's docstring for what it covers."""
-    return digest_json(
-        {
-            "schema": "adjudge.task/1",
-            "source": source_digest,
-            "setup": scenario.setup.model_dump(mode="json") if scenario.setup else None,
-            "instruction": scenario.instruction,
-            "recipe": scenario.recipe.model_dump(mode="json"),
-            "files": [file.model_dump(mode="json") for file in files],
-            "expected_outcome": scenario.expected_outcome.value,
-            "limits": scenario.limits.model_dump(mode="json"),
-            "sandbox": scenario.sandbox.model_dump(mode="json", exclude={"backend"}),
-        }
-    )
+    covered: dict[str, Any] = {
+        "schema": "adjudge.task/1",
+        "source": source_digest,
+        "setup": scenario.setup.model_dump(mode="json") if scenario.setup else None,
+        "instruction": scenario.instruction,
+        "recipe": scenario.recipe.model_dump(mode="json"),
+        "files": [file.model_dump(mode="json") for file in files],
+        "expected_outcome": scenario.expected_outcome.value,
+        "limits": scenario.limits.model_dump(mode="json"),
+        "sandbox": scenario.sandbox.model_dump(mode="json", exclude={"backend", "also_at"}),
+    }
+    if scenario.turns:
+        # Only then, so that tasks of one turn keep the digests they always had.
+        covered["turns"] = [turn.model_dump(mode="json") for turn in scenario.turns]
+    if scenario.sandbox.also_at:
+        covered["also_at"] = [str(place) for place in scenario.sandbox.also_at]
+    if scenario.solution is not None:
+        covered["solution"] = scenario.solution
+    return digest_json(covered)
 
 
 def freeze(loaded: LoadedScenario, state_dir: Path) -> FrozenTask:
@@ -150,14 +158,15 @@ def load_task(directory: Path) -> FrozenTask:
 def _refuse_state_inside(scenario: Scenario, folder: Folder, state_dir: Path) -> None:
     """A folder that holds our state cannot be a source: it would be copied into itself, baselines and all."""
     source = scenario.workspace
-    if source is None or source.source is not SourceKind.DIRECTORY or source.path is None:
+    if source is None or source.source not in (SourceKind.DIRECTORY, SourceKind.FILES):
         return
-    inside = os.path.join(os.path.realpath(folder.root / source.path), "")
-    if os.path.join(os.path.realpath(state_dir), "").startswith(inside):
-        raise UsageError(
-            f"workspace.path: {source.path!r} holds {state_dir}, where tasks are kept",
-            hint="set ADJUDGE_HOME to a place outside it",
-        )
+    for path in [source.path] if source.path is not None else [file.src for file in source.files]:
+        inside = os.path.join(os.path.realpath(folder.root / path), "")
+        if os.path.join(os.path.realpath(state_dir), "").startswith(inside):
+            raise UsageError(
+                f"workspace.path: {path!r} holds {state_dir}, where tasks are kept",
+                hint="set ADJUDGE_HOME to a place outside it",
+            )
 
 
 @contextlib.contextmanager

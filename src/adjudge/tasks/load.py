@@ -8,12 +8,21 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from adjudge.errors import Problem, ScenarioInvalid, UsageError
+from adjudge.formats.tasks.directories.directory import TASK_FILE, parse_task_directory
 from adjudge.formats.tasks.document import MAX_BYTES
 from adjudge.formats.tasks.scenario import parse_scenario
 from adjudge.records.task import Scenario
 from adjudge.tasks.folder import Folder
 
-__all__ = ["SCENARIO_FILE", "LoadedScenario", "find_scenario", "label", "load_scenario"]
+__all__ = [
+    "SCENARIO_FILE",
+    "TASK_FILE",
+    "LoadedScenario",
+    "find_scenario",
+    "is_task_directory",
+    "label",
+    "load_scenario",
+]
 
 SCENARIO_FILE = "adjudge.yaml"
 
@@ -31,7 +40,7 @@ class LoadedScenario:
 
 
 def find_scenario(path: Path) -> Path:
-    """The scenario file that a path means: itself, or `adjudge.yaml` in a folder.
+    """The scenario file that a path means: itself, or in a folder its `adjudge.yaml`, else its `task.toml`.
 
     Raises:
         UsageError: There is none.
@@ -39,20 +48,36 @@ def find_scenario(path: Path) -> Path:
     # os.path, because Path's own tests raise on names that are too long.
     if os.path.isdir(path):
         file = path / SCENARIO_FILE
+        if not os.path.exists(file) and os.path.isfile(path / TASK_FILE):
+            return path / TASK_FILE
         if not os.path.exists(file):
             other = path / "adjudge.yml"
             hint = (
                 f"rename {other} to {SCENARIO_FILE}" if os.path.exists(other) else "adjudge init writes one"
             )
-            raise UsageError(f"{path} holds no {SCENARIO_FILE}", hint=hint)
+            raise UsageError(f"{path} holds no {SCENARIO_FILE} and no {TASK_FILE}", hint=hint)
         return file
     if not os.path.exists(path):
         raise UsageError(f"{path} does not exist", hint="adjudge init writes a scenario to start from")
     return path
 
 
-def load_scenario(path: Path) -> LoadedScenario:
+def is_task_directory(given: object) -> bool:
+    """Whether something given as a scenario is a task directory, or the `task.toml` of one."""
+    if not isinstance(given, str | os.PathLike):
+        return False
+    try:
+        return find_scenario(Path(given)).name == TASK_FILE
+    except UsageError:
+        return False
+
+
+def load_scenario(path: Path, *, to_run: bool = False) -> LoadedScenario:
     """Load the scenario that a path means.
+
+    Args:
+        path: A file, or a folder that holds one.
+        to_run: Whether an agent is to be run on it, which asks more of a scenario.
 
     Raises:
         UsageError: There is none, or it cannot be read.
@@ -61,8 +86,12 @@ def load_scenario(path: Path) -> LoadedScenario:
     file = find_scenario(path)
     data = _read(file)
     folder = Folder(file.parent)
-    default = file.stem if file.name != SCENARIO_FILE else Path(os.path.realpath(file.parent)).name
-    parsed = parse_scenario(data, file=str(file), default_name=label(default), folder=folder)
+    by_folder = file.name in (SCENARIO_FILE, TASK_FILE)
+    default = label(Path(os.path.realpath(file.parent)).name if by_folder else file.stem)
+    if file.name == TASK_FILE:
+        parsed = parse_task_directory(data, file=str(file), default_name=default, folder=folder)
+    else:
+        parsed = parse_scenario(data, file=str(file), default_name=default, folder=folder, to_run=to_run)
     scenario = parsed.or_raise()
     return LoadedScenario(scenario, file, file.parent, tuple(sorted(folder.files)), parsed.warnings)
 

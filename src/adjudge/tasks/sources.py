@@ -12,7 +12,7 @@ from adjudge.records.task import SourceKind, WorkspaceSource
 from adjudge.records.tree import TreeEntry
 from adjudge.tasks.archives import extract
 from adjudge.tasks.folder import Folder
-from adjudge.tasks.trees import PlainFolder, TreeWriter, remove_tree, write_folder
+from adjudge.tasks.trees import PlainContent, PlainFolder, TreeWriter, remove_tree, write_folder
 
 __all__ = ["Materialised", "materialise"]
 
@@ -41,6 +41,8 @@ def materialise(source: WorkspaceSource, folder: Folder, into: Path) -> Material
         notes = write_folder(PlainFolder(os.fsencode(_place(source, folder))), writer, leave_out_git=True)
     elif source.source is SourceKind.ARCHIVE:
         notes = extract(_place(source, folder), writer)
+    elif source.source is SourceKind.FILES:
+        notes = _place_files(source, folder, writer)
     elif source.source is SourceKind.GIT:
         commit, notes = _from_git(source, folder, writer, into.parent)
         resolved = source.model_copy(update={"ref": commit})
@@ -55,6 +57,24 @@ def _place(source: WorkspaceSource, folder: Folder) -> Path:
         return folder.resolve(source.path)
     except ValueError as error:
         raise UsageError(f"workspace.path: {error}") from error
+
+
+def _place_files(source: WorkspaceSource, folder: Folder, writer: TreeWriter) -> tuple[str, ...]:
+    notes: list[str] = []
+    for file in source.files:
+        try:
+            place = os.fsencode(folder.resolve(file.src))
+        except ValueError as error:
+            raise UsageError(f"workspace.files: {error}") from error
+        at = b"" if file.dest == "." else os.fsencode(file.dest)
+        if os.path.isdir(place):
+            notes += write_folder(PlainFolder(place), writer, leave_out_git=True, at=at)
+        elif not at:
+            raise UsageError(f"workspace.files: {file.src!r} is a file, so it cannot go to '.'")
+        else:
+            mode = os.stat(place).st_mode
+            writer.add_file(at, PlainContent(place, mode).chunks(), executable=bool(mode & 0o100))
+    return tuple(notes)
 
 
 def _from_git(

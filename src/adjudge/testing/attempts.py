@@ -59,6 +59,8 @@ from adjudge.records.evidence import (
     SourceScan,
     TestCollection,
     TestRun,
+    VerifierOutcome,
+    VerifierRun,
 )
 from adjudge.records.paths import path_bytes
 from adjudge.records.sandbox import Ended, ExecResult, Usage, WorkspaceTree
@@ -74,6 +76,7 @@ from adjudge.records.testreport import (
     TrustedTest,
     TrustedTestRun,
 )
+from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.stubs import outline_source
 
 __all__ = [
@@ -197,7 +200,7 @@ class Attempt:
         )
 
     def answer(self, request: AnyRequest) -> Record:
-        """What a collector would answer: commands exit with 0, tests pass, no secret is found."""
+        """What a collector would answer: commands and tests pass, rewards are full, nothing is secret."""
         if isinstance(request, ParsedChange):
             return self._parsed(request)
         if isinstance(request, PathState):
@@ -225,6 +228,9 @@ class Attempt:
             )
         if isinstance(request, CleanTree):
             return CleanTreeChanges(left_out=())
+        if isinstance(request, VerifierRun):
+            reading = RewardReading(reward=1.0, source="reward.json", rewards={"reward": 1.0})
+            return VerifierOutcome(result=exec_result(), reading=reading, notes=VerifierNotes())
         assert isinstance(request, SecretScan)
         return SecretFindings(findings=(), scanned_bytes=0)
 

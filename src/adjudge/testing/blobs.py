@@ -28,6 +28,10 @@ class MemoryBlobs:
             raise StoreError(f"blob {ref.digest} was never kept")
         return io.BytesIO(self.kept[ref.digest])
 
+    def has(self, digest: str) -> bool:
+        """Whether a blob was kept."""
+        return digest in self.kept
+
 
 class MemoryBlob:
     """A blob being written."""

@@ -27,6 +27,7 @@ import yaml
 
 from adjudge.contracts import Scorer
 from adjudge.formats.tasks.scorerdocs import docstring_sections
+from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.base import Record
 from adjudge.records.evidence import (
     AnyRequest,
@@ -37,7 +38,10 @@ from adjudge.records.evidence import (
     SecretFindings,
     SecretScan,
     TestRun,
+    VerifierOutcome,
+    VerifierRun,
 )
+from adjudge.records.outputs import CheckedOutput
 from adjudge.records.sandbox import Ended
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome, Verdict
 from adjudge.records.testreport import (
@@ -49,6 +53,7 @@ from adjudge.records.testreport import (
     TrustedTest,
     TrustedTestRun,
 )
+from adjudge.records.verifier import RewardProblem, RewardReading, VerifierNotes
 from adjudge.testing.attempts import (
     Attempt,
     Executable,
@@ -193,6 +198,9 @@ def _variants(needs: Sequence[AnyRequest]) -> Iterator[tuple[str, dict[AnyReques
     reports = [need for need in needs if isinstance(need, ReportRun)]
     for variant, reported in _reported_tests().items() if reports else ():
         yield f", a test report: {variant}", dict.fromkeys(reports, reported)
+    verifiers = [need for need in needs if isinstance(need, VerifierRun)]
+    for variant, verified in _verifier_runs().items() if verifiers else ():
+        yield f", a verifier: {variant}", dict.fromkeys(verifiers, verified)
     if any(isinstance(need, SecretScan) for need in needs):
         findings = tuple(
             Finding(rule="secret-x", path=f"odd\n\udcff{number}", line=number + 1, message="redacted")
@@ -227,6 +235,34 @@ def _suite_runs() -> Mapping[str, TrustedTestRun]:
         ),
         "only skips": TrustedTestRun(tests=(ended[3],), sessions=(suite_session(),), seed="s"),
     }
+
+
+def _verifier_runs() -> Mapping[str, VerifierOutcome]:
+    """Verifiers that end in every way and say odd things."""
+    odd = "\x1b[31m\N{SNOWMAN}" * 500
+    tag = ErrorTag(category="odd", description=odd, source=ErrorSource.JUDGE)
+    notes = VerifierNotes(breakdown={odd: [None, {"a": 1e300}]}, tags=(tag,) * 200, problems=(odd,) * 500)
+    reading = RewardReading(
+        reward=0.5, source="reward.json", rewards={odd: 0.5, "b": 7.0}, warnings=(odd,), disagreement=odd
+    )
+    unreadable = CheckedOutput(output_parseable=False, schema_valid=False, errors=(odd,) * 20)
+    found = {
+        f"problem: {problem}": VerifierOutcome(
+            result=exec_result(1), reading=RewardReading(problem=problem, reason=odd), notes=notes
+        )
+        for problem in RewardProblem
+    }
+    for how in Ended:
+        result = exec_result(3, ended=how, signal=9 if how is Ended.SIGNALLED else None, stdout=odd)
+        found[f"ended: {how}"] = VerifierOutcome(
+            result=result,
+            reading=reading,
+            notes=notes,
+            output=unreadable,
+            links=("a\udcff",) * 50,
+            separate=True,
+        )
+    return found
 
 
 def _reported_tests() -> Mapping[str, ReportedTests]:

@@ -15,12 +15,13 @@ from adjudge.gates.objective import objective_gate
 from adjudge.gates.run import no_agent_ran
 from adjudge.records.base import digest_bytes, digest_json
 from adjudge.records.change import BaselineRef, ChangeSet
-from adjudge.records.evaluation import Evaluation, Gates, Provenance, TaskRef, ValidityCheck
+from adjudge.records.evaluation import Evaluation, GateResult, Gates, Provenance, TaskRef
 from adjudge.records.sandbox import SandboxReport
-from adjudge.records.score import ScorerResult, Verdict
+from adjudge.records.score import ScorerResult
 from adjudge.records.task import Task
 from adjudge.rollup.combined import combined_score
 from adjudge.version import __version__
+from adjudge.workflows.rewarding import conclude_reward
 
 __all__ = ["Graded", "evaluate", "run_id"]
 
@@ -44,6 +45,10 @@ class Graded(NamedTuple):
     ran_code: bool
     started_at: datetime
     duration_s: float
+    run_id: str | None = None
+    """The run that was graded; None: worked out from the task and the changes."""
+    run_gate: GateResult | None = None
+    """What is concluded on the agent; None when no agent ran."""
 
 
 def evaluate(graded: Graded) -> Evaluation:
@@ -59,12 +64,13 @@ def evaluate(graded: Graded) -> Evaluation:
     warnings += [note for report in graded.sandboxes[:1] if not report.isolated for note in report.notes[:1]]
     integrity = conclude_integrity(doubts)
     score = combined_score(graded.results, recipe.rollup, tampered=integrity.outcome == "tampered")
-    errors = [f"{row.name}: {row.reason}" for row in graded.results if row.verdict is Verdict.ERROR]
+    rewarded = conclude_reward(graded.results, score)
+    warnings += rewarded.warnings
     change_digest = graded.change_set.digest if graded.change_set is not None else None
     subject_digest = change_digest or digest_bytes(graded.patch or b"")
     return Evaluation(
         id=os.urandom(16).hex(),
-        run_id=run_id(graded.task.digest, subject_digest),
+        run_id=graded.run_id or run_id(graded.task.digest, subject_digest),
         task=TaskRef(name=graded.task.name, digest=graded.task.digest),
         gates=Gates(
             objective=objective_gate(
@@ -75,16 +81,16 @@ def evaluate(graded: Graded) -> Evaluation:
                 fault=graded.fault,
             ),
             judge=judge_gate(),
-            run=no_agent_ran("workspace" if graded.patch is None else "patch"),
+            run=graded.run_gate or no_agent_ran("workspace" if graded.patch is None else "patch"),
         ),
         score=score,
         pass_threshold=recipe.pass_threshold,
-        reward=score,
-        scorers=graded.results,
+        reward=rewarded.reward,
+        scorers=rewarded.results,
         integrity=integrity,
-        validity=ValidityCheck(
-            output_parseable=True, schema_valid=True, verifier_completed=not errors, errors=errors
-        ),
+        validity=rewarded.validity,
+        breakdown=rewarded.breakdown,
+        error_taxonomy=rewarded.error_taxonomy,
         warnings=tuple(dict.fromkeys(map(graded.hide, warnings))),
         provenance=_provenance(graded, change_digest),
     )

@@ -11,36 +11,37 @@ import contextlib
 import importlib
 import os
 import tempfile
-import time
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from types import TracebackType
-from typing import NamedTuple, Self
+from typing import TYPE_CHECKING, NamedTuple, Self
 
 from adjudge import catalog
 from adjudge.capture.baseline import Baseline, directory_baseline, resolve_baseline, task_baseline
 from adjudge.capture.changes import capture_changes
 from adjudge.capture.fingerprint import fingerprint
 from adjudge.capture.repository import find_git_directory
-from adjudge.contracts import BlobStore, GradedSubject, SandboxBackend, Subject
+from adjudge.contracts import BlobStore, SandboxBackend, Subject, TraceSource
 from adjudge.engine.collectors import Means
-from adjudge.engine.grading import Grading
 from adjudge.errors import CaptureError, InfraError, SubjectChanged, SubjectError, UsageError
 from adjudge.records.change import ChangeSet
-from adjudge.records.evaluation import Evaluation
+from adjudge.records.evaluation import Evaluation, GateResult
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.task import Scenario, Task
 from adjudge.settings import Settings, load_settings
 from adjudge.tasks.freeze import FrozenTask, freeze
+from adjudge.tasks.load import is_task_directory
 from adjudge.tasks.seeds import Seed, find_seed
 from adjudge.tasks.stability import find_stability
 from adjudge.tasks.trees import remove_tree
 from adjudge.workflows.baseline_of import baseline_of
 from adjudge.workflows.contents import TreeContents
-from adjudge.workflows.document import Graded, evaluate
+from adjudge.workflows.grading import SubjectGrading
 from adjudge.workflows.recipes import GradedBy, find_recipe
+
+if TYPE_CHECKING:
+    from adjudge.store.runs import RunDatabase
 
 __all__ = ["GradeJob", "GradeRequest", "grade_now"]
 
@@ -55,6 +56,9 @@ class GradeRequest(NamedTuple):
     jobs: int | None = None
     sandbox: str | None = None
     save: bool = False
+    trace: str | Path | None = None
+    trace_format: str | None = None
+    response: str | Path | None = None
 
 
 def grade_now(request: GradeRequest) -> Evaluation:
@@ -79,9 +83,7 @@ class GradeJob:
         self._request = request
         self._stack = contextlib.ExitStack()
         self._settings: Settings = load_settings()
-        self._started_at = datetime.now(UTC)
-        self._began = time.perf_counter()
-        self._grading: Grading | None = None
+        self._grading: SubjectGrading | None = None
         self._recipe: GradedBy | None = None
         self._tree: WorkspaceTree | None = None
         self._before: str | None = None
@@ -89,6 +91,9 @@ class GradeJob:
         self._patch_bytes: bytes | None = None
         self._baseline: Baseline | None = None
         self._fault: SubjectError | InfraError | None = None
+        self._store: RunDatabase | None = None
+        self._trace: TraceSource | None = None
+        self._response: str | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -113,7 +118,7 @@ class GradeJob:
                 else "a workspace and a patch cannot be graded together",
                 hint="--workspace DIR grades a folder, --patch FILE a patch to the baseline",
             )
-        for name in ("scenario", "workspace", "patch", "baseline"):
+        for name in ("scenario", "workspace", "patch", "baseline", "trace", "response"):
             # An unset variable in a script; `Path("")` would be the current folder.
             given = getattr(request, name)
             if isinstance(given, str) and not given:
@@ -121,6 +126,9 @@ class GradeJob:
         if request.jobs is not None and request.jobs < 1:
             raise UsageError(f"jobs: {request.jobs} is below 1")
         self._refuse_unknown_sandbox()
+        self._open_beside()
+        if request.save:
+            self._open_store()
         subject: Subject | SubjectError | InfraError
         try:
             subject = self._workspace() if request.patch is None else self._patched()
@@ -135,7 +143,7 @@ class GradeJob:
         )
         jobs = request.jobs or self._settings.jobs
         self._grading = self._stack.enter_context(
-            Grading(task.scenario.recipe, means, jobs=jobs, unstable=self._unstable(task))
+            SubjectGrading(self._graded_by, means, jobs=jobs, unstable=self._unstable(task))
         )
         self._grading.begin(subject)
 
@@ -146,37 +154,44 @@ class GradeJob:
 
     def conclude(self) -> Evaluation:
         """Score, roll up and conclude; with `save`, keep it."""
-        grading = self._grading
-        assert grading is not None
-        results = grading.conclude()
+        assert self._grading is not None
+        void = None
         if self._before is not None and self._tree is not None and self._fault is None:
-            self._fault = _changed_since(self._before, self._tree)
-            if self._fault is not None:
-                results = grading.void(self._fault)
-        graded_by = self._graded_by
-        evaluation = evaluate(
-            Graded(
-                task=graded_by.task,
-                results=results,
-                fault=self._fault,
-                baseline=None if self._baseline is None else self._baseline.ref,
-                change_set=self._change_set,
-                patch=self._patch_bytes,
-                sandboxes=grading.sandboxes,
-                warnings=(*graded_by.warnings, *grading.warnings),
-                hide=grading.redactor.text,
-                doubts=graded_by.doubts,
-                ran_code=grading.runs_code,
-                started_at=self._started_at,
-                duration_s=time.perf_counter() - self._began,
-            )
+            void = _changed_since(self._before, self._tree)
+        graded = self._grading.conclude(
+            baseline=None if self._baseline is None else self._baseline.ref,
+            change_set=self._change_set,
+            patch=self._patch_bytes,
+            fault=self._fault,
+            void=void,
+            run_gate=self._run_gate(),
         )
         if self._request.save:
-            graded = GradedSubject(evaluation, graded_by.task, self._change_set, grading.evidence)
-            # Loaded here, as below: only what is saved needs the store.
-            store = importlib.import_module("adjudge.store.evaluations")
-            store.EvaluationDirectory(self._settings.state_dir).save(graded)
-        return evaluation
+            assert self._store is not None
+            self._store.save(graded)
+        return graded.evaluation
+
+    def _open_beside(self) -> None:
+        """Open what came with the attempt beside its changes."""
+        request = self._request
+        if request.trace is None and request.trace_format is not None:
+            raise UsageError("a format of a trace was given, but no trace", hint="name the file with --trace")
+        if request.trace is not None or request.response is not None:
+            # Loaded here: few attempts come with a trace.
+            beside = importlib.import_module("adjudge.workflows.beside")
+            self._trace = beside.open_trace(request.trace, request.trace_format)
+            self._response = beside.read_response(request.response)
+
+    def _run_gate(self) -> GateResult | None:
+        """What the trace says about the limits; None without one."""
+        if self._trace is None:
+            return None
+        gate: GateResult = importlib.import_module("adjudge.workflows.beside").gate_of_trace(
+            self._trace,
+            "workspace" if self._request.patch is None else "patch",
+            self._graded_by.task.scenario.limits,
+        )
+        return gate
 
     @property
     def _graded_by(self) -> GradedBy:
@@ -189,12 +204,18 @@ class GradeJob:
         return {} if record is None else record.unstable()
 
     def _blobs(self) -> BlobStore | None:
-        if not self._request.save:
-            return None
-        blobs: BlobStore = importlib.import_module("adjudge.store.blobs").BlobDirectory(
-            self._settings.blobs_dir
-        )
+        blobs: BlobStore | None = None if self._store is None else self._store.blobs
         return blobs
+
+    def _open_store(self) -> None:
+        """Open the store before anything is spent. The workspace never decides where it is."""
+        # Loaded here: only what is saved needs the store.
+        places = importlib.import_module("adjudge.store.places")
+        place = places.find_place(self._settings)
+        if self._request.workspace is not None:
+            places.refuse_inside(place, Path(self._request.workspace))
+        open_store = importlib.import_module("adjudge.store.opening").open_store
+        self._store = self._stack.enter_context(open_store(place))
 
     def _workspace(self) -> Subject:
         """What is graded when a workspace is given."""
@@ -204,6 +225,8 @@ class GradeJob:
         if not os.path.isdir(workspace):
             raise UsageError(f"workspace {workspace} is not a directory")
         seed = find_seed(workspace, self._settings.state_dir)
+        if seed is None and self._request.baseline is None and is_task_directory(self._request.scenario):
+            return self._of_task_directory(workspace)
         baseline = self._baseline = self._baseline_of(workspace, seed)
         tree = self._tree = WorkspaceTree(layers=(Path(os.path.realpath(workspace)),))
         contents = self._stack.enter_context(TreeContents(baseline, tree))
@@ -214,6 +237,19 @@ class GradeJob:
             contents=contents,
             seed=seed,
         )
+        self._before = fingerprint(tree)
+        return self._captured(baseline, tree, contents)
+
+    def _of_task_directory(self, workspace: Path) -> Subject:
+        """What is graded by a task directory, which says itself what every attempt starts from."""
+        recipe = self._recipe = find_recipe(
+            self._request.scenario, state_dir=self._settings.state_dir, workspace=workspace
+        )
+        scratch = Path(tempfile.mkdtemp(prefix="adjudge-"))
+        self._stack.callback(remove_tree, scratch)
+        baseline = self._baseline = self._seeded_baseline(recipe, scratch)
+        tree = self._tree = WorkspaceTree(layers=(Path(os.path.realpath(workspace)),))
+        contents = self._stack.enter_context(TreeContents(baseline, tree))
         self._before = fingerprint(tree)
         return self._captured(baseline, tree, contents)
 
@@ -283,6 +319,8 @@ class GradeJob:
             contents=contents,
             scenario_files=_files_of(self._graded_by),
             make_baseline=make_baseline,
+            trace=self._trace,
+            response=self._response,
         )
 
     def _refuse_unknown_sandbox(self) -> None:

@@ -13,7 +13,7 @@ from adjudge.formats.patching import FOLDER, TreeFile, apply_patch
 from adjudge.records.paths import path_bytes, render_path
 from adjudge.workflows.baselines import write_baseline
 
-__all__ = ["patched_workspace", "read_patch"]
+__all__ = ["look_up", "patched_workspace", "read_patch"]
 
 _MAX_PATCH_BYTES = 256 * 1024 * 1024
 
@@ -46,12 +46,12 @@ def patched_workspace(baseline: Baseline, patch: bytes, place: Path) -> None:
     patches = parse_patch(patch)
     write_baseline(baseline, place)
     root = os.fsencode(place)
-    changed = apply_patch(patches, lambda path: _look(root, path))
+    changed = apply_patch(patches, lambda path: look_up(root, path))
     with boundary(CaptureError, "the patched workspace cannot be written"):
         _write(root, {path_bytes(path): (path, entry) for path, entry in changed.items()})
 
 
-def _look(root: bytes, path: str) -> TreeFile | None:
+def look_up(root: bytes, path: str) -> TreeFile | None:
     """What lies at a path of the scratch copy, which holds files, folders and symlinks only."""
     raw = path_bytes(path)
     place = root

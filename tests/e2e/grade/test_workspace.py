@@ -6,7 +6,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from adjudge.records.base import BlobRef
 from adjudge.records.evaluation import Evaluation
+from adjudge.records.evidence import CommandOutcome
+from adjudge.settings import load_settings
+from adjudge.store.opening import store_for
+from adjudge.store.runs import RunDatabase
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -177,21 +182,51 @@ def test_an_environment_and_an_exposed_path_reach_the_command(project: Project) 
     assert outcome.code == 0, outcome.stdout + outcome.stderr
 
 
-def test_saved_evaluations_are_whole(project: Project, tmp_path: Path) -> None:
+def _read(store: RunDatabase, ref: BlobRef) -> bytes:
+    with store.blobs.open(ref) as stream:
+        return stream.read()
+
+
+def test_saved_evaluations_are_whole(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     project.solve()
     assert project.grade().code == 0
-    assert not (tmp_path / "state" / "evaluations").exists()
+    assert not (tmp_path / ".adjudge").exists()
+    saved = [project.grade("--save").document for _ in range(2)]
+    with store_for(load_settings(), create=False) as store:
+        assert [item.id for item in store.evaluations(saved[0]["run_id"])] == [item["id"] for item in saved]
+        current = store.current_evaluation(saved[0]["run_id"])
+        assert current is not None
+        assert current.to_json() == Evaluation.model_validate(saved[1]).to_json()
+        attempt = store.run(saved[0]["run_id"]).attempt
+        assert attempt is not None
+        assert attempt.change_set is not None
+        with store.blobs.open(attempt.change_set.diff) as diff:
+            assert b"+    return a + b" in diff.read()
+        outputs = [
+            _read(store, answer.result.stdout)
+            for _, answer in store.evidence(saved[1]["id"])
+            if isinstance(answer, CommandOutcome)
+        ]
+        assert outputs == [b"ok\n"]
+    assert (tmp_path / ".adjudge" / ".gitignore").read_text() == "*\n"
+    assert (tmp_path / ".adjudge").stat().st_mode & 0o777 == 0o700
+
+
+def test_a_workspace_never_holds_the_store(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(project.workspace)
     outcome = project.grade("--save")
-    place = tmp_path / "state" / "evaluations" / outcome.document["id"]
-    assert (
-        Evaluation.model_validate_json((place / "evaluation.json").read_bytes()).id == outcome.document["id"]
-    )
-    assert {file.name for file in place.iterdir()} == {
-        "evaluation.json", "task.json", "change_set.json", "evidence.json",
-    }  # fmt: skip
-    blobs = [file for file in (tmp_path / "state" / "blobs").rglob("*") if file.is_file()]
-    assert any(b"+    return a + b" in blob.read_bytes() for blob in blobs)
-    assert any(blob.read_bytes() == b"ok\n" for blob in blobs)
+    assert outcome.code == 2
+    assert "inside the workspace that is graded" in outcome.stderr
+    assert not (project.workspace / ".adjudge").exists()
+    # What an attempt left there is not believed either, wherever one stands.
+    (project.workspace / "src" / ".adjudge").mkdir()
+    monkeypatch.chdir(project.workspace / "src")
+    outcome = project.grade("--save")
+    assert outcome.code == 2
+    assert "is not believed" in outcome.stderr
 
 
 def test_a_secret_is_in_no_output_at_all(project: Project) -> None:

@@ -96,6 +96,36 @@ def test_xdist_workers() -> None:
     assert run.credited == 0
 
 
+def test_a_test_that_never_ends_costs_only_itself_in_a_worker() -> None:
+    tests = {
+        "tests/test_slow.py": textwrap.dedent(
+            """
+            import time
+            import shop
+            def test_first():
+                assert shop.label("A B") == "a-b"
+            def test_hangs():
+                time.sleep(3600)
+                assert shop.label("A B") == "a-b"
+            def test_last():
+                assert shop.with_tax(100, 20) == 120
+            """
+        )
+    }
+    command = TestCommand(args=("-n2", "tests"))
+    run = grade(
+        {"shop.py": HONEST}, tests=tests, expected=None, command=command, plugins=("xdist",), timeout_s=120.0
+    )
+    found = by_name(run.tests)
+    assert {name: test.outcome.value for name, test in found.items()} == {
+        "test_first": "passed",
+        "test_hangs": "failed",
+        "test_last": "passed",
+    }, run
+    assert "took longer than 5.0 s" in found["test_hangs"].message
+    assert run.credited == 2
+
+
 MANY_KINDS = textwrap.dedent(
     """
     import asyncio

@@ -72,10 +72,19 @@ class _Refused(Exception):
     """Reading cannot go on; the problem is already noted."""
 
 
-def parse_document(data: bytes, *, file: str) -> Document:
-    """Read a YAML document, noting every problem that leaves the rest readable."""
+def parse_document(
+    data: bytes, *, file: str, holding: str = "scenario", needs: str = "a recipe needs at least 'scorers'"
+) -> Document:
+    """Read a YAML document, noting every problem that leaves the rest readable.
+
+    Args:
+        data: The file's bytes.
+        file: What to call it in messages.
+        holding: What such a file holds one of, for messages.
+        needs: What to say to somebody whose file is empty.
+    """
     document = Document(None)
-    reader = _Reader(file, document.problems)
+    reader = _Reader(file, document.problems, holding, needs)
     try:
         text = reader.decode(data)
         document.root = reader.read(text)
@@ -94,9 +103,11 @@ def parse_document(data: bytes, *, file: str) -> Document:
 
 
 class _Reader:
-    def __init__(self, file: str, problems: list[Problem]) -> None:
+    def __init__(self, file: str, problems: list[Problem], holding: str, needs: str) -> None:
         self._file = file
         self._problems = problems
+        self._holding = holding
+        self._needs = needs
         self._nodes = 0
 
     def note(self, line: int, column: int, where: str, message: str) -> None:
@@ -133,12 +144,12 @@ class _Reader:
                 if documents > 1:
                     line, column = _at(event)
                     raise self.refuse(
-                        line, column, "a second document starts here; a file holds one scenario"
+                        line, column, f"a second document starts here; a file holds one {self._holding}"
                     )
             elif isinstance(event, yaml.NodeEvent):
                 root = self._node(event, events, None, "", 0)
         if root is None or root.value is None:
-            raise self.refuse(1, 1, "the file is empty; a recipe needs at least 'scorers'")
+            raise self.refuse(1, 1, f"the file is empty; {self._needs}")
         return root
 
     def _node(

@@ -17,19 +17,24 @@ from adjudge.formats.tasks.sections import (
     parse_instruction,
     parse_sandbox,
     parse_setup,
+    parse_solution,
     parse_workspace,
 )
-from adjudge.records.task import RunLimits, SandboxSettings, Scenario
+from adjudge.formats.tasks.turns import parse_turns
+from adjudge.records.task import RunLimits, SandboxSettings, Scenario, Turn
 
-__all__ = ["KEYS", "ParsedScenario", "parse_scenario"]
+__all__ = ["JUDGE_PARTS", "KEYS", "ParsedScenario", "parse_scenario"]
 
 Section = TypeVar("Section")
 
 KEYS = (
-    "name", "instruction", "workspace", "setup", "scorers", "graders", "expect", "rollup", "pass_threshold",
-    "expected_outcome", "limits", "sandbox",
+    "name", "tags", "instruction", "turns", "workspace", "setup", "solution", "scorers", "graders",
+    "expect", "rollup", "pass_threshold", "expected_outcome", "limits", "sandbox",
 )  # fmt: skip
 """Every key at the top of a scenario."""
+
+JUDGE_PARTS = ("llm_judge", "model_judge")
+"""Scorer types that a run without a workspace may have: they are for the judge, who reads the transcript."""
 
 _MAX_UNKNOWN = 20
 
@@ -53,7 +58,9 @@ class ParsedScenario:
         return self.scenario
 
 
-def parse_scenario(data: bytes, *, file: str, default_name: str, folder: ScenarioFolder) -> ParsedScenario:
+def parse_scenario(
+    data: bytes, *, file: str, default_name: str, folder: ScenarioFolder, to_run: bool = False
+) -> ParsedScenario:
     """Read a scenario.
 
     Args:
@@ -61,12 +68,16 @@ def parse_scenario(data: bytes, *, file: str, default_name: str, folder: Scenari
         file: What to call it in messages.
         default_name: Its name when it does not say one.
         folder: Answers for the files it refers to.
+        to_run: Whether an agent is to be run on it. Then it needs an instruction and, without a workspace,
+            holds nothing but parts for the judge.
     """
     document = parse_document(data, file=file)
     findings = Findings(file, problems=document.problems)
     scenario = None
     if document.root is not None:
         scenario = _scenario(document.root, findings, default_name, folder)
+        if to_run:
+            _refuse_unrunnable(document.root, findings)
     if findings.problems:
         scenario = None
     return ParsedScenario(scenario, _in_order(findings.problems), _in_order(findings.warnings))
@@ -92,11 +103,20 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
     instruction = section("instruction", lambda node: parse_instruction(node, findings, folder), "")
     workspace = section("workspace", lambda node: parse_workspace(node, findings, folder), None)
     setup = section("setup", lambda node: parse_setup(node, findings), None)
+    solution = section("solution", lambda node: parse_solution(node, findings, folder), None)
+    no_turns: tuple[Turn, ...] = ()
+    turns = section("turns", lambda node: parse_turns(node, findings), no_turns)
     no_limits: RunLimits | None = RunLimits()
     limits = section("limits", lambda node: check(RunLimits, node, "limits", findings), no_limits)
     sandbox = section("sandbox", lambda node: parse_sandbox(node, findings), SandboxSettings())
     if "setup" in top and "workspace" not in top:
         findings.problem(top["setup"], "setup", "needs a workspace to run in; add one or remove setup")
+    if "solution" in top and "workspace" not in top:
+        findings.problem(
+            top["solution"], "solution", "needs a workspace to solve; add one or remove solution"
+        )
+    if "turns" in top and "instruction" not in top:
+        findings.problem(top["turns"], "turns", "follow the instruction, and there is none; add one")
     if "workspace" in top and "instruction" not in top:
         findings.warn(top["workspace"], "workspace", "there is no instruction for an agent")
     if findings.problems or recipe is None or header is None or limits is None:
@@ -106,11 +126,36 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
         instruction=instruction,
         workspace=workspace,
         setup=setup,
+        solution=solution,
+        turns=turns,
+        tags=dict(header.tags),
         recipe=recipe,
         expected_outcome=header.expected_outcome,
         limits=limits,
         sandbox=sandbox,
     )
+
+
+def _refuse_unrunnable(root: Node, findings: Findings) -> None:
+    """What a scenario lacks, or has too much, for an agent to be run on it."""
+    top = root.value
+    if not isinstance(top, dict):
+        return
+    if "instruction" not in top:
+        findings.problem(root, "instruction", "missing; an agent needs to be told what to do")
+    if "workspace" in top:
+        return
+    for dialect in ("scorers", "graders"):
+        lines = top[dialect].value if dialect in top else None
+        for index, line in enumerate(lines if isinstance(lines, list) else ()):
+            kind = line.value.get("type") if isinstance(line.value, dict) else None
+            if kind is not None and isinstance(kind.value, str) and kind.value not in JUDGE_PARTS:
+                findings.problem(
+                    kind,
+                    f"{dialect}[{index}].type",
+                    f"{kind.value[:60]} needs a workspace, and there is none; a run without one takes only "
+                    f"{' and '.join(JUDGE_PARTS)}",
+                )
 
 
 def _known(top: Mapping[str, Node], findings: Findings) -> dict[str, Node]:

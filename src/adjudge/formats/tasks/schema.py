@@ -16,6 +16,7 @@ from adjudge.formats.tasks.checking import other_names
 from adjudge.formats.tasks.recipe import MAX_SCORERS, Flags, load_scorer
 from adjudge.formats.tasks.scorerdocs import describe_scorer, one_paragraph
 from adjudge.formats.tasks.sections import Expect, Exposed, Header, InstructionFile, WrittenSandbox
+from adjudge.formats.tasks.turns import MAX_TURNS, WrittenChoice, WrittenTurn
 from adjudge.records.task import RunLimits, Setup, SourceKind, WorkspaceSource
 
 __all__ = ["scenario_schema"]
@@ -42,6 +43,7 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
         "type": "object",
         "properties": {
             "name": header["name"],
+            "tags": header["tags"],
             "instruction": {
                 "description": "What the agent is asked to do: text, or a file that holds it.",
                 "anyOf": [
@@ -49,10 +51,17 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
                     _model(InstructionFile, defs, "instruction"),
                 ],
             },
+            "turns": _turns(defs),
             "workspace": _workspace(defs),
             "setup": {
                 "description": _model(Setup, defs, "setup")["description"],
                 "anyOf": [{"type": "string", "pattern": r"\S"}, _model(Setup, defs, "setup")],
+            },
+            "solution": {
+                "description": "A known good attempt, for the oracle agent: a patch, a folder of files, or a "
+                "script that is run in the workspace.",
+                "type": "string",
+                "pattern": r"\S",
             },
             "scorers": {
                 "description": "The checks. A type says whether it is required; no threshold unless written.",
@@ -76,6 +85,8 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
             "expect": ["graders"],
             "pass_threshold": ["scorers"],
             "setup": ["workspace"],
+            "solution": ["workspace"],
+            "turns": ["instruction"],
         },
         "$defs": defs,
     }
@@ -128,13 +139,32 @@ def _workspace(defs: Schema) -> Schema:
         return {"properties": dict.fromkeys(fields, False)}
 
     schema["allOf"] = [
-        when(SourceKind.GIT, {"oneOf": [{"required": ["url"]}, {"required": ["path"]}]}),
-        when(SourceKind.ARCHIVE, {"required": ["path"], **takes_no("url", "ref")}),
-        when(SourceKind.DIRECTORY, {"required": ["path"], **takes_no("url", "ref")}),
-        when(SourceKind.EMPTY, takes_no("url", "path", "ref", "subdir")),
+        when(SourceKind.GIT, {"oneOf": [{"required": ["url"]}, {"required": ["path"]}], **takes_no("files")}),
+        when(SourceKind.ARCHIVE, {"required": ["path"], **takes_no("url", "ref", "files")}),
+        when(SourceKind.DIRECTORY, {"required": ["path"], **takes_no("url", "ref", "files")}),
+        when(SourceKind.EMPTY, takes_no("url", "path", "ref", "subdir", "files")),
+        when(SourceKind.FILES, {"required": ["files"], **takes_no("url", "path", "ref", "subdir")}),
     ]
     schema["description"] = "Where the workspace comes from. Left out in a recipe for workspaces that exist."
     return schema
+
+
+def _turns(defs: Schema) -> Schema:
+    turn = _model(WrittenTurn, defs, "turns")
+    choice = _model(WrittenChoice, defs, "turns", nullable=False)
+    choice["oneOf"] = [
+        {"required": ["contains", "say"]},
+        {"required": ["matches", "say"]},
+        {"required": ["default"], "properties": dict.fromkeys(("contains", "matches", "say"), False)},
+    ]
+    defs["turns.WrittenChoice"] = choice
+    return {
+        "description": "What the user says after the instruction, each once, in a session.",
+        "type": "array",
+        "items": {"anyOf": [{"type": "string", "pattern": r"\S"}, turn]},
+        "minItems": 1,
+        "maxItems": MAX_TURNS,
+    }
 
 
 def _sandbox(defs: Schema) -> Schema:

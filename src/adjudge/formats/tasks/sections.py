@@ -15,7 +15,7 @@ from adjudge.formats.tasks.checking import Findings, check, entries
 from adjudge.formats.tasks.document import Node
 from adjudge.formats.tasks.messages import describe, did_you_mean
 from adjudge.records.base import Record
-from adjudge.records.paths import RelativePath
+from adjudge.records.paths import RelativePath, check_relative
 from adjudge.records.score import Rollup
 from adjudge.records.task import (
     ExpectedOutcome,
@@ -36,6 +36,7 @@ __all__ = [
     "parse_instruction",
     "parse_sandbox",
     "parse_setup",
+    "parse_solution",
     "parse_workspace",
 ]
 
@@ -48,6 +49,7 @@ _UNITS = {
 _LEAST_MEMORY = 16 * _MIB
 _PROTOCOLS = ("https", "ssh", "http", "git")
 _SCP_LIKE = re.compile(r"(?:[\w.-]+@)?[\w.-]+:(?!//)[^\s:]+\Z")
+_TAG = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,59}\Z")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
 _NOT_SHOWN = ("/", "/proc", "/sys", "/dev", "/run", "/tmp", "/workspace")
 """Host paths and places in the sandbox that `expose` cannot name: the machine itself, and what is the
@@ -78,11 +80,26 @@ def _one_line(value: str) -> str:
 Label = Annotated[str, Field(min_length=1, max_length=100), AfterValidator(_one_line)]
 
 
+def _tag_name(value: str) -> str:
+    if not _TAG.match(value):
+        raise ValueError(f"{value[:60]!r} is not a name for a tag; use letters, digits, '-', '_' and '.'")
+    if value in ("task", "agent", "model", "trial"):
+        raise ValueError(f"every run has a {value} already; call the tag something else")
+    return value
+
+
+TagName = Annotated[
+    str, AfterValidator(_tag_name), WithJsonSchema({"type": "string", "pattern": "^[A-Za-z][A-Za-z0-9_.-]*$"})
+]
+
+
 class Header(Record):
     """The single values at the top of a scenario."""
 
     name: Label | None = None
     """What reports call it. When left out: the folder's name, or the file's if it is not `adjudge.yaml`."""
+    tags: Mapping[TagName, Label] = Field(default_factory=dict, max_length=50)
+    """Labels such as `difficulty: hard`, for `adjudge run --where` and for reports."""
     rollup: Rollup = Rollup.WEIGHTED_MEAN
     """How the counted scores become one: `weighted_mean`, or `min` where the worst decides."""
     pass_threshold: float | None = Field(default=None, ge=0.0, le=1.0)
@@ -146,6 +163,11 @@ def parse_workspace(node: Node, findings: Findings, folder: ScenarioFolder) -> W
             folder.source(source.path, source.source)
         except ValueError as error:
             findings.problem(fields["path"], "workspace.path", str(error))
+    for number, file in enumerate(source.files):
+        try:
+            folder.source(file.src, SourceKind.FILES)
+        except ValueError as error:
+            findings.problem(fields["files"], f"workspace.files[{number}].src", str(error))
     return source
 
 
@@ -154,6 +176,7 @@ _TAKES = {
     SourceKind.ARCHIVE: ("path", "subdir"),
     SourceKind.DIRECTORY: ("path", "subdir"),
     SourceKind.EMPTY: (),
+    SourceKind.FILES: ("files",),
 }
 
 
@@ -171,6 +194,8 @@ def _misfits(kind: SourceKind, fields: Mapping[str, Node]) -> Mapping[str, str]:
             found["path"] = "give url or path, not both"
         elif "url" not in fields and "path" not in fields:
             found["url"] = "missing; a workspace from 'git' needs url or path"
+    elif kind is SourceKind.FILES and "files" not in fields:
+        found["files"] = "missing; a workspace from 'files' needs it"
     elif "path" in _TAKES[kind] and "path" not in fields and not (kind is SourceKind.ARCHIVE and found):
         found["path"] = f"missing; a workspace from '{kind}' needs it"
     return found
@@ -206,6 +231,25 @@ def parse_setup(node: Node, findings: Findings) -> Setup | None:
         findings.problem(node, "setup", f"a command or a mapping expected, found {describe(node.plain())}")
         return None
     return check(Setup, node, "setup", findings, needed_by="setup")
+
+
+def parse_solution(node: Node, findings: Findings, folder: ScenarioFolder) -> str | None:
+    """The path of a known good attempt: a patch, a folder of files, or a script."""
+    if not isinstance(node.value, str):
+        found = describe(node.plain())
+        findings.problem(node, "solution", f"the path of a patch, folder or script expected; found {found}")
+        return None
+    try:
+        path = check_relative(node.value)
+        folder(path)
+        above = path.rpartition("/")[0]
+        if above and not path.endswith((".patch", ".diff")):
+            # A script may use what lies beside it.
+            folder(above)
+    except ValueError as error:
+        findings.problem(node, "solution", str(error))
+        return None
+    return path
 
 
 def _absolute(path: str) -> str:

@@ -17,10 +17,10 @@ pytestmark = pytest.mark.anyone
 
 
 class NoFolder:
-    """A scenario's folder with one file in it."""
+    """A scenario's folder with two files in it."""
 
     def __call__(self, path: str) -> None:
-        if path != "there.txt":
+        if path not in ("there.txt", "there", "there/test.sh"):
             raise ValueError(f"{path!r} does not exist in the scenario's folder")
 
     def source(self, path: str, kind: SourceKind) -> None:
@@ -271,8 +271,9 @@ class TestStrangers:
         assert parse("scorers: [{type: implemented, gate: true}]").warnings == ()
 
     def test_there_is_one_verifier_at_most(self) -> None:
-        assert problems("scorers: [{type: verifier}, {type: verifier}]") == [
-            "f:1:30: scorers[1].type: scorers[0] is a verifier already; one at most"
+        one = "{type: verifier, script: there/test.sh}"
+        assert problems(f"scorers: [{one}, {one}]") == [
+            "f:1:53: scorers[1].type: scorers[0] is a verifier already; one at most"
         ]
 
     @pytest.mark.parametrize(

@@ -12,12 +12,23 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from adjudge.evidence.tests.inside import launch
+    from adjudge.evidence.tests.inside import adjudge_limits, launch
     from adjudge.evidence.tests.inside.launch import Channel
 else:
     launch = sys.modules.get("adjudge_launch")
+    adjudge_limits = sys.modules.get("adjudge_limits")
 
 __all__ = ["Reporter", "run", "version"]
+
+_WORKER = """\
+import pytest
+from adjudge_limits import limited
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_call():
+    with limited({limit_s!r}):
+        yield
+"""
+"""The plugin that limits a test in a worker of pytest-xdist, where the reporter does not reach."""
 
 
 def version() -> str:
@@ -32,6 +43,7 @@ class Reporter:
         self._channel = channel
         self._path: list[str] = order["path"]
         self._limit_s = float(order["test_timeout_s"])
+        self._limits: str = order["limits"]
         self._seen: set[str] = set()
 
     @pytest.hookimpl(hookwrapper=True)
@@ -45,12 +57,29 @@ class Reporter:
         if getattr(config.option, "dist", "no") != "no":
             os.environ["PYTHONSAFEPATH"] = "1"
             os.environ["PYTHONPYCACHEPREFIX"] = tempfile.mkdtemp(prefix="bytecode-")
+            path = [*self._path, self._limit_workers()]
             remembered = getattr(sys.modules.get("xdist.plugin"), "_sys_path", None)
             if isinstance(remembered, list):
                 # The import path as it was before ours; workers are given it as soon as they run.
-                remembered[:0] = self._path
+                remembered[:0] = path
             else:
-                os.environ["PYTHONPATH"] = os.pathsep.join(self._path)
+                os.environ["PYTHONPATH"] = os.pathsep.join(path)
+
+    def _limit_workers(self) -> str:
+        """Give workers the limit on a test, as a plugin in a folder of its own.
+
+        They can be talked out of it; a session that hangs then ends at its own limit.
+        """
+        folder = tempfile.mkdtemp(prefix="worker-")
+        for name, content in (
+            ("adjudge_limits.py", self._limits),
+            ("adjudge_worker.py", _WORKER.format(limit_s=self._limit_s)),
+        ):
+            with open(os.path.join(folder, name), "w", encoding="utf-8") as file:
+                file.write(content)
+        # Workers load what it names; this process has looked at it already.
+        os.environ["PYTEST_PLUGINS"] = "adjudge_worker"
+        return folder
 
     def pytest_collection_finish(self, session: pytest.Session) -> None:
         """All ids, where this process collects."""
@@ -80,7 +109,7 @@ class Reporter:
     @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self) -> Iterator[None]:
         """A limit on the test itself."""
-        with launch.limited(self._limit_s):
+        with adjudge_limits.limited(self._limit_s):
             yield
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

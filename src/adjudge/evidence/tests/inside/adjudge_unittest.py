@@ -9,10 +9,11 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adjudge.evidence.tests.inside import launch
+    from adjudge.evidence.tests.inside import adjudge_limits, launch
     from adjudge.evidence.tests.inside.launch import Channel
 else:
     launch = sys.modules.get("adjudge_launch")
+    adjudge_limits = sys.modules.get("adjudge_limits")
 
 __all__ = ["Result", "run", "version"]
 
@@ -51,7 +52,7 @@ class Result(unittest.TestResult):
         self._told = False
         self._since = time.perf_counter()
         self._channel.phase(test.id(), "setup", "passed")
-        self._limit = launch.limited(self._limit_s)
+        self._limit = adjudge_limits.limited(self._limit_s)
         self._limit.__enter__()
 
     def stopTest(self, test: Any) -> None:

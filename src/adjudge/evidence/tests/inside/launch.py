@@ -1,11 +1,11 @@
 """Starts a test runner before anything of the candidate's is loaded, and gives its reports a way out.
 
 Run as `python -I -c <this text>` with a JSON order on stdin, which also brings the text of the reporter for
-the runner in question: nothing of it lies in a file that the candidate could change. The sandbox's second
-stream is kept for reports: it is moved to a descriptor of its own at once, and whatever else writes to
-stderr from then on writes to stdout. Reports are lines of JSON. The process they come from is
-trusted with nothing: it is not told which tests are expected, nor which ones are falsified, and a forged
-report is assumed possible.
+the runner in question and of the limit on a test: nothing of it lies in a file that the candidate could
+change. The sandbox's second stream is kept for reports: it is moved to a descriptor of its own at once, and
+whatever else writes to stderr from then on writes to stdout. Reports are lines of JSON. The process they come
+from is trusted with nothing: it is not told which tests are expected, nor which ones are falsified, and a
+forged report is assumed possible.
 """
 
 from __future__ import annotations
@@ -13,23 +13,16 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import signal
 import sys
 import threading
 import types
 from typing import Any
 
-__all__ = ["Channel", "TestTimedOut", "limited", "main"]
+__all__ = ["Channel", "main"]
 
 _TEXT = 2000
 """Characters of a failure message that are worth sending."""
 _IDS_AT_ONCE = 200
-
-
-class TestTimedOut(Exception):
-    """A test took longer than its limit."""
-
-    __test__ = False
 
 
 class Channel:
@@ -84,28 +77,6 @@ def text(value: object) -> str:
     return said if len(said) <= _TEXT else said[: _TEXT // 2] + "\n[…]\n" + said[-_TEXT // 2 :]
 
 
-class limited:
-    """A limit on the time of what runs inside the block; fires again should the first be swallowed."""
-
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._before: Any = None
-
-    def __enter__(self) -> None:
-        if self._seconds > 0 and threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGALRM, self._fire)
-            signal.setitimer(signal.ITIMER_REAL, self._seconds, max(1.0, self._seconds / 4))
-
-    def _fire(self, number: int, frame: object) -> None:
-        raise TestTimedOut("took longer than " + str(self._seconds) + " s")
-
-    def __exit__(self, *error: object) -> None:
-        if self._before is not None:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            signal.signal(signal.SIGALRM, self._before)
-            self._before = None
-
-
 def _clean_environment(keep: list[str]) -> None:
     """Nothing in the environment steers the interpreter or the runner but what the order says."""
     for name in list(os.environ):
@@ -121,6 +92,10 @@ def main() -> None:
     os.dup2(null, 0)
     os.close(null)
     _clean_environment(order["keep_env"])
+    limits = types.ModuleType("adjudge_limits")
+    exec(compile(order["limits"], "<adjudge>", "exec"), limits.__dict__)
+    # Where the reporter finds it.
+    sys.modules["adjudge_limits"] = limits
     runner = types.ModuleType("adjudge_runner")
     try:
         exec(compile(order["reporter"], "<adjudge>", "exec"), runner.__dict__)

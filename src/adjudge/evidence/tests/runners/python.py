@@ -18,6 +18,7 @@ def python_request(order: Order, limits: Limits) -> ExecRequest:
     env = {"PYTHONHASHSEED": "0", **command.env}
     stdin = {
         "reporter": inside_text(f"adjudge_{command.runner}.py"),
+        "limits": inside_text("adjudge_limits.py"),
         "args": _args(order),
         "plugins": order.plugins,
         "path": list(command.path),

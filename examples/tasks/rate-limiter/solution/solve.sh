@@ -1,0 +1,3 @@
+#!/bin/bash
+set -e
+cp /solution/limiter.py /workspace/limiter.py

@@ -1,0 +1,1 @@
+"""Verifier runs: a task's own program, in a sandbox made for it, after the agent is gone."""

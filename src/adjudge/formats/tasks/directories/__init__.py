@@ -1,0 +1,1 @@
+"""Task directories: `task.toml`, `instruction.md`, `environment/`, `tests/`, `solution/`."""

@@ -1,0 +1,1 @@
+"""Scorers that look at how the agent worked, as its trace tells it."""

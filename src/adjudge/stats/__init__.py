@@ -1,0 +1,1 @@
+"""Statistics of results: intervals, agreement, repeated trials. Pure and synchronous."""

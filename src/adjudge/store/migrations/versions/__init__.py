@@ -1,0 +1,1 @@
+"""The revisions of the store's tables, one file each."""

@@ -1,0 +1,382 @@
+"""`adjudge regrade`: stored runs graded again, without an agent, a model or a network.
+
+Only what changed is computed. Every new evaluation is added beside the old one and becomes the current one;
+what moved, and by which scorer, is the answer.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from adjudge.contracts import BlobStore, GradedSubject, RunStore, SandboxBackend
+from adjudge.engine.collectors import Means
+from adjudge.errors import AdjudgeError, UsageError
+from adjudge.formats.tasks.messages import did_you_mean
+from adjudge.gates.run import run_gate
+from adjudge.records.base import Record
+from adjudge.records.evaluation import Evaluation, GateResult
+from adjudge.records.evidence import EvidenceRequest
+from adjudge.records.run import Run, RunStatus
+from adjudge.records.score import Verdict
+from adjudge.records.task import RunLimits, Task
+from adjudge.tasks.stability import find_stability
+from adjudge.workflows.carrying import Carried, RecipeFacts, carry, facts_of, same_files
+from adjudge.workflows.experiment import tighter
+from adjudge.workflows.grading import SubjectGrading
+from adjudge.workflows.recipes import GradedBy
+from adjudge.workflows.revision import OtherScorers, Revisions
+from adjudge.workflows.runevents import counting_gate
+from adjudge.workflows.storedruns import StoredRuns, is_complete
+
+__all__ = ["Move", "RegradeMeans", "RegradeRequest", "Regraded", "Regrading", "regrade"]
+
+
+@dataclass(frozen=True, slots=True)
+class RegradeRequest:
+    """What to grade again, and how."""
+
+    runs: tuple[str, ...] = ()
+    experiment: str | None = None
+    everything: bool = False
+    with_scenario: str | None = None
+    only: tuple[str, ...] = ()
+    force: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RegradeMeans:
+    """What regrading takes."""
+
+    store: RunStore
+    blobs: BlobStore
+    state_dir: Path
+    jobs: int
+    backend: Callable[[Task], SandboxBackend]
+    observe: Callable[[Regraded], None] = field(default=lambda _: None)
+
+
+class Regraded(NamedTuple):
+    """What became of one run."""
+
+    run: Run
+    before: Evaluation | None
+    after: Evaluation | None
+    """The evaluation that was added; None when nothing changed, or it could not be graded again."""
+    computed: tuple[str, ...] = ()
+    """Scorers that were computed; all others kept their rows."""
+    environment: tuple[str, ...] = ()
+    """What differs in the environment, where code was run again for it."""
+    problem: str = ""
+    """Why it could not be graded again."""
+
+    @property
+    def current(self) -> Evaluation | None:
+        """The evaluation that counts now."""
+        return self.after or self.before
+
+    @property
+    def move(self) -> Move | None:
+        """How the verdict changed, if it did."""
+        if self.after is None or self.before is None:
+            return None
+        old, new = (counting_gate(self.run, one).verdict for one in (self.before, self.after))
+        return None if old is new else Move(old, new, _movers(self.before, self.after))
+
+
+class Move(NamedTuple):
+    """A changed verdict, and the scorers whose rows made it change."""
+
+    old: Verdict
+    new: Verdict
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Regrading:
+    """What became of all of them."""
+
+    runs: tuple[Regraded, ...]
+    left_out: int = 0
+    """Runs of the selection that `--with` is no revision of, or that are not finished."""
+
+    @property
+    def moves(self) -> Counter[Move]:
+        """Changed verdicts, equal ones together."""
+        return Counter(move for regraded in self.runs if (move := regraded.move) is not None)
+
+
+def regrade(request: RegradeRequest, means: RegradeMeans) -> Regrading:
+    """Grade stored runs again.
+
+    Raises:
+        UsageError: Nothing was selected, or what was asked for cannot be done; nothing was changed.
+        InfraError: The store failed; what is recorded holds.
+    """
+    return asyncio.run(_Regrader(request, means).run())
+
+
+def _movers(before: Evaluation, after: Evaluation) -> tuple[str, ...]:
+    """The scorers that made the verdict another one; empty when the rules of the recipe did."""
+    held, holds = _holding_back(before), _holding_back(after)
+    found = [name for name in holds if name not in held] or [name for name in held if name not in holds]
+    if found:
+        return tuple(found)
+    old = {row.name: (row.verdict, row.score) for row in before.scorers}
+    return tuple(row.name for row in after.scorers if old.get(row.name) != (row.verdict, row.score))
+
+
+def _holding_back(evaluation: Evaluation) -> list[str]:
+    """Scorers that by themselves keep an evaluation from passing."""
+    return [
+        row.name
+        for row in evaluation.scorers
+        if row.failed_gate or (row.required and row.verdict in (Verdict.FAIL, Verdict.ERROR))
+    ]
+
+
+class _Regrader:
+    def __init__(self, request: RegradeRequest, means: RegradeMeans) -> None:
+        self._request = request
+        self._means = means
+        self._store = means.store
+        self._revisions = Revisions(means.store, means.state_dir, request.with_scenario)
+        self._stored = StoredRuns(means.blobs, means.state_dir)
+        self._facts: dict[str, RecipeFacts] = {}
+        self._limits: dict[str | None, RunLimits] = {None: RunLimits()}
+        self._slots = asyncio.Semaphore(means.jobs)
+        self._left_out = 0
+        self._only_seen: set[str] = set()
+        self._names: dict[str, None] = {}
+
+    async def run(self) -> Regrading:
+        selected = self._selected()
+        with self._stored, ThreadPoolExecutor(max_workers=1, thread_name_prefix="adjudge-store") as writer:
+            self._writer = writer
+            planned = [one for run in selected if (one := self._planned(run)) is not None]
+            self._refuse_nothing(len(selected), planned)
+            done: list[Regraded | None] = [None] * len(planned)
+
+            async def work(index: int, one: _Planned) -> None:
+                async with self._slots:
+                    done[index] = await self._regrade(one)
+                self._means.observe(done[index])  # type: ignore[arg-type]  # just set
+
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for index, one in enumerate(planned):
+                        group.create_task(work(index, one))
+            except BaseExceptionGroup as several:
+                raise several.exceptions[0] from None
+        return Regrading(tuple(one for one in done if one is not None), self._left_out)
+
+    def _selected(self) -> list[Run]:
+        request = self._request
+        chosen = sum((bool(request.runs), request.experiment is not None, request.everything))
+        if chosen != 1:
+            raise UsageError(
+                "nothing to grade again was named" if not chosen else "name runs, an experiment, or all",
+                hint="adjudge regrade RUN…, --experiment ID, or --all",
+            )
+        if request.runs:
+            runs = [self._store.run(text) for text in dict.fromkeys(request.runs)]
+            unfinished = [run for run in runs if run.status is not RunStatus.FINISHED]
+            if unfinished:
+                raise UsageError(
+                    f"run {unfinished[0].id} is {unfinished[0].status.value.replace('_', ' ')}, so there is "
+                    "nothing to grade"
+                )
+            return list({run.id: run for run in runs}.values())
+        id_ = None if request.experiment is None else self._store.experiment(request.experiment).id
+        finished = []
+        for run in self._store.runs(experiment_id=id_):
+            if run.status is RunStatus.FINISHED:
+                finished.append(run)
+            else:
+                self._left_out += 1
+        return finished
+
+    def _planned(self, run: Run) -> _Planned | None:
+        """What there is to do for a run; None when `--with` is no revision of its task."""
+        before = self._store.current_evaluation(run.id)
+        try:
+            revision = self._revisions.of(run, before)
+        except UsageError:
+            if self._request.runs:
+                raise
+            self._left_out += 1
+            return None
+        task = revision.task
+        if task.digest not in self._facts:
+            self._facts[task.digest] = facts_of(task.scenario.recipe)
+        self._names |= dict.fromkeys(spec.name for spec in task.scenario.recipe.scorers)
+        return _Planned(run, before, revision)
+
+    def _refuse_nothing(self, selected: int, planned: Sequence[_Planned]) -> None:
+        if not planned:
+            raise UsageError(
+                f"none of the {selected} runs was made for the task of {self._request.with_scenario}"
+                if selected
+                else "no finished run was found",
+                hint="a task stays frozen; only its scorers can be others" if selected else None,
+            )
+        for name in self._request.only:
+            if name not in self._names:
+                raise UsageError(
+                    f"no scorer of these runs is called {name!r}", hint=did_you_mean(name, list(self._names))
+                )
+
+    async def _regrade(self, planned: _Planned) -> Regraded:
+        run, before = planned.run, planned.before
+        task = planned.revision.task
+        if run.attempt is None or run.attempt.change_set is None:
+            # Nothing was captured, or there is no workspace: no scorer has anything to say again.
+            return Regraded(run, before, None)
+        stability = find_stability(task.digest, self._means.state_dir)
+        carried = self._carried(planned, stability)
+        computed = tuple(spec.name for spec in task.scenario.recipe.scorers if spec.name not in carried.rows)
+        try:
+            graded = await self._graded(planned, carried, computed, stability)
+        except AdjudgeError as error:
+            return Regraded(run, before, None, problem=error.message)
+        if before is not None:
+            graded = _with_judge(graded, before)
+            if not computed and _same_conclusion(before, graded.evaluation):
+                return Regraded(run, before, None)
+        await self._on_writer(lambda: self._store.save_evaluation(run.id, graded))
+        return Regraded(run, before, graded.evaluation, computed, carried.environment)
+
+    def _carried(self, planned: _Planned, stability: Any) -> Carried:
+        before, task = planned.before, planned.revision.task
+        if before is None:
+            return Carried({}, evidence=False, environment=())
+        old = self._store.task(before.task.digest)
+        return carry(
+            before,
+            old,
+            task,
+            self._facts[task.digest],
+            stability=stability,
+            only=self._request.only,
+            force=self._request.force,
+        )
+
+    async def _graded(
+        self, planned: _Planned, carried: Carried, computed: tuple[str, ...], stability: Any
+    ) -> GradedSubject:
+        run, before, task = planned.run, planned.before, planned.revision.task
+        attempt = run.attempt
+        assert attempt is not None
+        known: Sequence[tuple[EvidenceRequest, Record]] = ()
+        if before is not None and carried.evidence:
+            stored = await asyncio.to_thread(self._store.evidence, before.id)
+            old = self._store.task(before.task.digest)
+            known = [piece for piece in stored if same_files(piece[0].model_dump(mode="json"), old, task)]
+        with contextlib.ExitStack() as stack:
+            notes: tuple[str, ...] = ()
+            subject: Any = None
+            if computed:
+                if not is_complete(attempt):
+                    raise UsageError("it is not stored with what it takes to make its workspace again")
+                rebuilt = await asyncio.to_thread(
+                    stack.enter_context,
+                    self._stored.rebuild(run, task, files=planned.revision.files),
+                )
+                notes, subject = rebuilt.notes, rebuilt.subject
+            if carried.environment:
+                notes = (
+                    *notes,
+                    f"graded in another environment than before: {', '.join(carried.environment)} differ",
+                )
+            grading = stack.enter_context(
+                SubjectGrading(
+                    GradedBy(task, None, warnings=notes),
+                    Means(
+                        backend=lambda: self._means.backend(task),
+                        settings=task.scenario.sandbox,
+                        blobs=self._means.blobs,
+                    ),
+                    jobs=1,
+                    unstable={} if stability is None else stability.unstable(),
+                    carried=carried.rows,
+                    known=known,
+                )
+            )
+            if computed:
+                await asyncio.to_thread(grading.begin, subject)
+                await grading.wait()
+            else:
+                grading.begin_nothing()
+            assert attempt.change_set is not None
+            return await asyncio.to_thread(
+                lambda: grading.conclude(
+                    baseline=attempt.change_set.baseline,  # type: ignore[union-attr]  # asserted above
+                    change_set=attempt.change_set,
+                    run_id=run.id,
+                    run_gate=self._run_gate(run, before, task),
+                )
+            )
+
+    def _run_gate(self, run: Run, before: Evaluation | None, task: Task) -> GateResult | None:
+        """What is concluded on the agent, under the limits it ran with."""
+        attempt = run.attempt
+        if attempt is None or attempt.outcome is None:
+            return None if before is None else before.gates.run
+        limits = tighter(task.scenario.limits, self._limits_of(run.experiment_id))
+        return run_gate(attempt.outcome, limits)
+
+    def _limits_of(self, experiment_id: str | None) -> RunLimits:
+        if experiment_id not in self._limits:
+            assert experiment_id is not None
+            options = self._store.experiment(experiment_id).settings.get("options")
+            limits = options.get("limits") if isinstance(options, Mapping) else None
+            self._limits[experiment_id] = RunLimits.model_validate(limits or {})
+        return self._limits[experiment_id]
+
+    async def _on_writer(self, work: Callable[[], None]) -> None:
+        running = asyncio.get_running_loop().run_in_executor(self._writer, work)
+        try:
+            await asyncio.shield(running)
+        except asyncio.CancelledError:
+            await asyncio.wait([running])
+            raise
+
+
+class _Planned(NamedTuple):
+    run: Run
+    before: Evaluation | None
+    revision: OtherScorers
+
+
+def _with_judge(graded: GradedSubject, before: Evaluation) -> GradedSubject:
+    """What a judge said of the run stays; and so does what ran the code of rows that were carried."""
+    evaluation = graded.evaluation
+    update: dict[str, Any] = {
+        "judge": before.judge,
+        "gates": evaluation.gates.model_copy(update={"judge": before.gates.judge}),
+    }
+    if evaluation.provenance.sandbox is None and before.provenance.sandbox is not None:
+        update["provenance"] = evaluation.provenance.model_copy(
+            update={
+                "sandbox": before.provenance.sandbox,
+                "sandbox_notes": before.provenance.sandbox_notes,
+                "limits_held_by": before.provenance.limits_held_by,
+                "environment": before.provenance.environment,
+            }
+        )
+    return graded._replace(evaluation=evaluation.model_copy(update=update))
+
+
+def _same_conclusion(before: Evaluation, after: Evaluation) -> bool:
+    return (
+        before.task.digest == after.task.digest
+        and before.gates == after.gates
+        and before.score == after.score
+        and before.scorers == after.scorers
+    )

@@ -1,0 +1,144 @@
+"""`adjudge run`: an experiment from its plan to its last run, or from where it was left."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from adjudge.contracts import BlobStore, RunStore, SandboxBackend
+from adjudge.errors import UsageError
+from adjudge.formats.experiments.experiment import EXPERIMENT_FILES, parse_experiment
+from adjudge.formats.tasks.document import MAX_BYTES
+from adjudge.records.experiment import ExperimentPlan, RunOptions
+from adjudge.records.run import Experiment
+from adjudge.records.task import Task
+from adjudge.tasks.load import label
+from adjudge.workflows.experiment import begin_experiment, held, reopen_experiment, standing_of
+from adjudge.workflows.interrupts import interruptible
+from adjudge.workflows.planning import Cell, plan_matrix
+from adjudge.workflows.runevents import EventKind, Observe, RunEvent, Tally
+from adjudge.workflows.running import ExperimentRunner, RunnerSettings
+
+__all__ = ["RunMeans", "RunResult", "is_experiment", "load_experiment", "resume_experiment", "run_experiment"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunMeans:
+    """What running takes, whatever is run."""
+
+    store: RunStore
+    blobs: BlobStore
+    state_dir: Path
+    jobs: int
+    backend: Callable[[str | None], Callable[[Task], SandboxBackend]]
+    """From the sandbox an experiment asks for to the choice for each task."""
+    observe: Observe
+
+
+class RunResult(NamedTuple):
+    """How an experiment stands after a start."""
+
+    experiment: Experiment
+    tally: Tally
+    drained: bool
+    capped: bool
+    fail_under: float | None
+
+
+def is_experiment(path: Path) -> bool:
+    """Whether a file is an experiment rather than a scenario."""
+    if path.name in EXPERIMENT_FILES:
+        return path.is_file()
+    if path.suffix not in (".yaml", ".yml") or not path.is_file():
+        return False
+    with path.open("rb") as stream:
+        return any(line.startswith(b"matrix:") for line in stream.read(MAX_BYTES).splitlines())
+
+
+def load_experiment(path: Path) -> ExperimentPlan:
+    """Load an experiment file.
+
+    Raises:
+        UsageError: It cannot be read.
+        ScenarioInvalid: It is not valid; every problem is in it.
+    """
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
+    own = path.name in EXPERIMENT_FILES
+    default = label(path.resolve().parent.name if own else path.stem)
+    return parse_experiment(data, file=str(path), default_name=default, folder=path.parent).or_raise()
+
+
+def run_experiment(plan: ExperimentPlan, means: RunMeans, *, new: bool = False) -> RunResult:
+    """Run a plan: what is left of the unfinished experiment it is, or all of a new one.
+
+    Raises:
+        UsageError: It cannot be run as it is; nothing was started.
+        InfraError: The store failed; what is recorded holds.
+        KeyboardInterrupt: It was stopped; runs that were under way start over next time.
+    """
+    matrix = plan_matrix(plan, means.state_dir)
+    for warning in matrix.warnings:
+        means.observe(RunEvent(EventKind.NOTE, message=warning))
+    experiment, resumed = begin_experiment(plan, matrix.cells, means.store, new=new)
+    return _run(experiment, matrix.cells, plan.options, means, resumed=resumed)
+
+
+def resume_experiment(id_or_prefix: str, means: RunMeans, given: RunOptions) -> RunResult:
+    """Run what is left of an experiment of the store.
+
+    Args:
+        id_or_prefix: Which.
+        means: What running takes.
+        given: Another number of jobs, cost cap or threshold than it began with; what else it says is ignored.
+
+    Raises:
+        UsageError: There is none, or its tasks are not on this machine.
+    """
+    experiment, cells = reopen_experiment(id_or_prefix, means.store, means.state_dir)
+    options = RunOptions.model_validate(experiment.settings.get("options") or {})
+    overriding = given.model_dump(include={"jobs", "max_cost_usd", "fail_under"}, exclude_none=True)
+    return _run(experiment, cells, options.model_copy(update=overriding), means, resumed=True)
+
+
+def _run(
+    experiment: Experiment, cells: list[Cell], options: RunOptions, means: RunMeans, *, resumed: bool
+) -> RunResult:
+    with held(experiment, means.state_dir):
+        standing = standing_of(experiment, means.store)
+        message = f"experiment {experiment.id}: {len(cells)} runs"
+        if resumed:
+            message = (
+                f"resumes experiment {experiment.id} of {experiment.created_at:%Y-%m-%d %H:%M} UTC: "
+                f"{len(standing.graded)} of {len(cells)} runs are finished and kept"
+            )
+        means.observe(RunEvent(EventKind.BEGUN, message=message, experiment=experiment))
+        settings = RunnerSettings(
+            state_dir=means.state_dir,
+            jobs=options.jobs or means.jobs,
+            backend=means.backend(options.sandbox),
+            limits=options.limits,
+            max_cost_usd=options.max_cost_usd,
+        )
+        runner = ExperimentRunner(
+            experiment, cells, standing, means.store, means.blobs, settings, means.observe
+        )
+        try:
+            asyncio.run(_until_done(runner))
+        except asyncio.CancelledError:
+            raise KeyboardInterrupt from None
+    means.observe(RunEvent(EventKind.ENDED))
+    return RunResult(experiment, runner.tally, runner.drained, runner.capped, options.fail_under)
+
+
+async def _until_done(runner: ExperimentRunner) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    with interruptible(runner.drain, task.cancel):
+        await runner.run()

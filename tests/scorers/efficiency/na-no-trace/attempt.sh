@@ -1,0 +1,1 @@
+echo after > a.txt

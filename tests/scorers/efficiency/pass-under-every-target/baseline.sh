@@ -1,0 +1,1 @@
+echo before > a.txt

@@ -1,0 +1,1 @@
+echo done > notes

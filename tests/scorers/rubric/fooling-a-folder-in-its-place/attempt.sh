@@ -1,0 +1,1 @@
+mkdir out/result.json

@@ -1,0 +1,1 @@
+echo '{"verdict": "not compliant"}' > out/result.json

@@ -1,0 +1,1 @@
+mkdir out; echo task > README

