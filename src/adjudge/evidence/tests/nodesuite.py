@@ -45,7 +45,8 @@ async def find_node_suite(request: TestRun, graded: Graded, baseline: WorkspaceT
     absent = [arg for arg in _args(request) if not any(_meant(path, arg) for path in files)]
     command = request.command.model_copy(update={"args": tuple(files)})
     tree, _ = await laid_over(baseline, graded.place / "collected", graded.hidden)
-    session = await suites.run(Order(command, plugins=(), timeout_s=request.timeout_s), tree)
+    order = Order(command, plugins=(), timeout_s=request.timeout_s, test_timeout_s=request.test_timeout_s)
+    session = await suites.run(order, tree)
     if session.channel.unavailable or not session.channel.runner:
         said = session.channel.unavailable or session.result.reason or session.result.stdout.text[-300:]
         raise UsageError(

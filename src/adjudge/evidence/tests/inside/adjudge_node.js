@@ -31,7 +31,11 @@ function main() {
 
   // One file runs after the other, so what is open is the path to the test that is reported next.
   const open = [];
-  const watch = new Watch(order.test_timeout_s, () => {});
+  let current = "";
+  // node says nothing of a file whose process was ended, once it has reported a test.
+  const watch = new Watch(order.test_timeout_s, () => {
+    reports.uncollected(relative(current), "a test was still running after its time was up");
+  });
 
   function ended(data, outcome) {
     const details = data.details || {};
@@ -59,6 +63,9 @@ function main() {
     open.length = Math.min(open.length, data.nesting);
     open.push(data.name);
   });
+  for (const kind of ["test:enqueue", "test:dequeue", "test:start"]) {
+    stream.on(kind, (data) => (current = data.file || (files.includes(data.name) ? data.name : current)));
+  }
   // The file itself is the outermost test; it begins with loading.
   for (const kind of ["test:dequeue", "test:start"]) stream.on(kind, (data) => watch.begin(files.includes(data.name)));
   for (const kind of ["test:enqueue", "test:pass", "test:fail"]) stream.on(kind, () => watch.begin(true));
