@@ -4,8 +4,8 @@ The library in one line:
 
     evaluation = adjudge.grade("adjudge.yaml", workspace="attempt", baseline="before")
 
-`adjudge.grade` and `adjudge.agrade` are loaded when they are first used, so that importing the package costs
-next to nothing.
+`adjudge.grade`, `adjudge.agrade` and `adjudge.reward` are loaded when they are first used, so that importing
+the package costs next to nothing.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Any
 from adjudge.version import __version__
 
 if TYPE_CHECKING:
-    from adjudge.api import agrade, grade
+    from adjudge.api import agrade, grade, reward
 
-__all__ = ["__version__", "agrade", "grade"]
+__all__ = ["__version__", "agrade", "grade", "reward"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("agrade", "grade"):
+    if name in ("agrade", "grade", "reward"):
         from adjudge import api  # noqa: PLC0415 - the whole point: `import adjudge` stays light
 
         return getattr(api, name)
@@ -29,4 +29,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return [*globals(), "agrade", "grade"]
+    return [*globals(), "agrade", "grade", "reward"]

@@ -1,15 +1,17 @@
-"""The library's verbs, as `adjudge.grade` and `adjudge.agrade`. The work is done in `adjudge.workflows`."""
+"""The library's verbs: `adjudge.grade`, `adjudge.agrade`, `adjudge.reward`. Work is done in `workflows`."""
 
 from __future__ import annotations
 
 import importlib
 from pathlib import Path
 
+from adjudge.errors import UsageError
 from adjudge.records.evaluation import Evaluation
+from adjudge.records.judging import JudgeConfig
 from adjudge.records.task import Scenario
 from adjudge.workflows.grade import GradeRequest, grade_now
 
-__all__ = ["agrade", "grade"]
+__all__ = ["agrade", "grade", "reward"]
 
 
 def grade(
@@ -24,6 +26,7 @@ def grade(
     trace: str | Path | None = None,
     trace_format: str | None = None,
     response: str | Path | None = None,
+    judge: str | JudgeConfig | None = None,
 ) -> Evaluation:
     """Grade a workspace, or a patch, and return the evaluation.
 
@@ -47,6 +50,7 @@ def grade(
             scenario.
         trace_format: What the trace is written in, such as `claude-code`. None: found out.
         response: The file with what the agent said last.
+        judge: Who judges: a YAML file, a model's name, or a configuration. None: what ADJUDGE_JUDGE says.
 
     Returns:
         The evaluation document as a record; `evaluation.to_json()` is what `adjudge grade --json` writes.
@@ -78,6 +82,7 @@ def grade(
             trace=trace,
             trace_format=trace_format,
             response=response,
+            judge=judge,
         )
     )
 
@@ -94,6 +99,7 @@ async def agrade(
     trace: str | Path | None = None,
     trace_format: str | None = None,
     response: str | Path | None = None,
+    judge: str | JudgeConfig | None = None,
 ) -> Evaluation:
     """Grade without blocking the event loop; the arguments and errors are those of `grade`.
 
@@ -128,6 +134,52 @@ async def agrade(
             trace=trace,
             trace_format=trace_format,
             response=response,
+            judge=judge,
         )
     )
     return evaluation
+
+
+def reward(
+    graded: Evaluation | str | Path | Scenario | None = None,
+    *,
+    workspace: str | Path | None = None,
+    patch: str | Path | bytes | None = None,
+    baseline: str | Path | None = None,
+    jobs: int | None = None,
+    sandbox: str | None = None,
+) -> float | None:
+    """The reward to train with: a verifier's own, or the combined score, and 0 for an attempt that tampered.
+
+    Args:
+        graded: An evaluation, or what `grade` takes as its scenario; then the other arguments are those of
+            `grade`, and the attempt is graded first.
+        workspace: As for `grade`.
+        patch: As for `grade`.
+        baseline: As for `grade`.
+        jobs: As for `grade`.
+        sandbox: As for `grade`.
+
+    Returns:
+        A number from 0 to 1, as it is in the evaluation. 0.0 when integrity is `tampered`. None when the
+        attempt could not be graded: leave such a sample out instead of training on a guess.
+
+    Raises:
+        UsageError: As for `grade`; or an evaluation was given together with something to grade.
+
+    Example:
+        ```python
+        import adjudge
+
+        print(adjudge.reward("examples/tasks/voltage-drop", workspace="attempt"))
+        ```
+    """
+    if isinstance(graded, Evaluation):
+        if any(given is not None for given in (workspace, patch, baseline, jobs, sandbox)):
+            raise UsageError("an evaluation is graded already; give it alone")
+        evaluation = graded
+    else:
+        evaluation = grade(
+            graded, workspace=workspace, patch=patch, baseline=baseline, jobs=jobs, sandbox=sandbox
+        )
+    return 0.0 if evaluation.integrity.outcome == "tampered" else evaluation.reward

@@ -5,6 +5,7 @@ Two places, the environment before the project file:
     ADJUDGE_HOME      where tasks, baselines and results are kept; else $XDG_STATE_HOME/adjudge,
                       else ~/.local/state/adjudge
     ADJUDGE_SANDBOX   the sandbox backend when neither the command line nor the scenario names one
+    ADJUDGE_JUDGE     the judge when the command line names none: a YAML file or a model's name
     ADJUDGE_JOBS      how many things may run at once; else the number of usable processors
     ADJUDGE_STORE     where runs and evaluations are kept: a folder, or the URL of a PostgreSQL database;
                       else `.adjudge` of the project one works in
@@ -49,6 +50,8 @@ class Settings:
     """What ADJUDGE_STORE says: a folder or a URL. None: `.adjudge` of the project."""
     blobs: str | None = None
     """What ADJUDGE_BLOBS says: a folder or an address. None: beside the store."""
+    judge: str | None = None
+    """What ADJUDGE_JUDGE says: a YAML file or a model's name. None: no judge unless one is asked for."""
     folder: Path = Path()
     """The current folder."""
 
@@ -56,6 +59,11 @@ class Settings:
     def stores_dir(self) -> Path:
         """Where it is remembered which `.adjudge` folders are this user's."""
         return self.state_dir / "stores"
+
+    @property
+    def answers_dir(self) -> Path:
+        """Where answers of models are remembered."""
+        return self.state_dir / "answers"
 
     def sandbox_for(self, asked: str | None, scenario: str) -> str:
         """Which sandbox holds: what the command line asks for, else what the scenario names, else ours."""
@@ -85,6 +93,7 @@ def load_settings(environment: Mapping[str, str] | None = None, folder: Path | N
         jobs=jobs,
         store=env.get("ADJUDGE_STORE") or None,
         blobs=env.get("ADJUDGE_BLOBS") or None,
+        judge=env.get("ADJUDGE_JUDGE") or None,
         folder=Path(os.path.abspath(folder or Path())),
     )
 

@@ -20,6 +20,10 @@ CONFIGS: Mapping[str, Sequence[Mapping[str, object]]] = {
     "baseline_unmodified": ({"paths": ["tests/test_a.py", '"new\\nline.py"']}, {"paths": ["very", "b.py"]}),
     "file_exists": ({"path": "tests/test_link.py"}, {"path": "tests/test_dangling.py"}),
     "files": ({"patterns": ["nothing like it"]}, {"patterns": ["(?s).*", "a"], "pass_threshold": 0.5}),
+    "rubric": (
+        {"output": "a.json", "fields": [{"path": "[1]", "one_of": [True, None, 1]}], "rollup": "min"},
+        {"output": "a", "output_format": "text", "fields": [{"path": "$", "matches": "(?s).*"}]},
+    ),
     "implemented": ({}, {"files": ["tests/test_a.py", "a.py", "nothing.py"]}),
     "no_new_skips": ({}, {"test_globset": ["*"]}),
     "assertions_not_weakened": ({}, {"test_globset": ["*"]}),

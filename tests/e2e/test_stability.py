@@ -250,8 +250,8 @@ def test_reports_of_other_runners(bench: Bench) -> None:
 @pytest.mark.parametrize(
     ("args", "problem"),
     [
-        (("doctor", "scenario", "--repeat", "1"), "2<=x<=1000"),
-        (("doctor", "--repeat", "3"), "go with a SCENARIO"),
+        (("doctor", "scenario", "--repeat", "1"), "give at least 2"),
+        (("doctor", "--repeat", "3"), "go with a TASK"),
         (("doctor", "nowhere"), "nowhere"),
         (("seed", "scenario", "work", "--repeat", "0"), "2<=x<=1000"),
     ],

@@ -6,6 +6,8 @@ import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 
 import adjudge
 from adjudge import catalog
+from adjudge.testing.providers import ScriptedReply, scripted_server
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
@@ -35,8 +38,25 @@ def _run(script: Path, place: Path, secrets: Path) -> None:
     assert done.returncode == 0, f"{script}: {done.stderr}"
 
 
+@contextmanager
+def _models(folder: Path, tmp_path: Path) -> Iterator[Path]:
+    """The case's recipe; where it has models to ask, with a server that answers as they do."""
+    if not (folder / "models.json").exists():
+        yield folder / "task.yaml"
+        return
+    answers = json.loads((folder / "models.json").read_text())
+    with scripted_server(lambda asked: ScriptedReply(json.dumps(answers[asked.model]))) as server:
+        place = tmp_path / "recipe"
+        shutil.copytree(folder, place)
+        recipe = place / "task.yaml"
+        recipe.write_text(recipe.read_text().replace("SERVER", server.openai_url))
+        yield recipe
+
+
 @pytest.mark.parametrize("folder", [_case(folder) for folder in CASES])
-def test_case(folder: Path, tmp_path: Path) -> None:
+def test_case(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for variable in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY"):
+        monkeypatch.delenv(variable, raising=False)
     before, after, secrets = tmp_path / "before", tmp_path / "after", tmp_path / "secrets"
     before.mkdir()
     secrets.touch()
@@ -45,7 +65,8 @@ def test_case(folder: Path, tmp_path: Path) -> None:
     _run(folder / "attempt.sh", after, secrets)
 
     trace = next(folder.glob("trace.*"), None)
-    evaluation = adjudge.grade(folder / "task.yaml", workspace=after, baseline=before, trace=trace)
+    with _models(folder, tmp_path) as recipe:
+        evaluation = adjudge.grade(recipe, workspace=after, baseline=before, trace=trace)
 
     row = next(row for row in evaluation.scorers if row.type == folder.parent.name)
     expected = json.loads((folder / "expected.json").read_text())

@@ -49,6 +49,12 @@ _EXITS = {
     "--trace-format", metavar="NAME", help="What the trace is written in, when it is not found out."
 )
 @click.option("--response", metavar="FILE", help="What the agent said last.")
+@click.option(
+    "--judge",
+    metavar="FILE|MODEL",
+    help="Ask an LLM judge: a YAML file, or a model's name (several, parted by commas, are a jury).",
+)
+@click.option("--no-cache", is_flag=True, help="Ask models again even where they answered before.")
 @click.option("--save", is_flag=True, help="Keep the run, the evaluation and its evidence in the store.")
 def grade(
     scenario: str | None,
@@ -62,6 +68,8 @@ def grade(
     trace: str | None,
     trace_format: str | None,
     response: str | None,
+    judge: str | None,
+    no_cache: bool,
     save: bool,
 ) -> int:
     """Grade a workspace by SCENARIO: a scenario file, a frozen task's folder, or its digest.
@@ -86,6 +94,8 @@ def grade(
             trace=trace,
             trace_format=trace_format,
             response=response,
+            judge=judge,
+            remember=not no_cache,
         )
     )
     text = (

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
-from adjudge.contracts import BlobStore, Collector, SandboxBackend
+from adjudge.contracts import BlobStore, Collector, SandboxBackend, Subject
 from adjudge.engine.collect import RUNS_CODE
 from adjudge.errors import InfraError
 from adjudge.records.sandbox import Limits, Mount, SandboxSpec
@@ -29,6 +30,7 @@ COLLECTORS: Mapping[str, str] = {
     "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
     "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
     "verifier_run": "adjudge.evidence.verifier.collector:VerifierCollector",
+    "model_scoring": "adjudge.judge.collector:ModelScoringCollector",
 }
 """Request kind → `module:class`. Imported only for the kinds a plan asks for."""
 
@@ -43,6 +45,8 @@ class Means(NamedTuple):
     """
     settings: SandboxSettings
     blobs: BlobStore | None = None
+    answers: Path | None = None
+    """Where answers of models are remembered; None: nowhere."""
 
 
 def make_collector(kind: str, means: Means) -> Collector:
@@ -61,9 +65,19 @@ def make_collector(kind: str, means: Means) -> Collector:
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
     elif kind in ("test_collection", "test_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings))
+    elif kind == "model_scoring":
+        made = collector_class(_read_file, blobs=means.blobs, cache=means.answers)
     else:
         made = collector_class()
     return made
+
+
+def _read_file(path: str, subject: Subject) -> bytes:
+    """A file that the recipe refers to."""
+    hidden = importlib.import_module("adjudge.evidence.hiddenfiles")
+    entry = next(entry for entry in subject.task.files if entry.path == path)
+    data: bytes = hidden.read_scenario_file(entry, subject.scenario_files)
+    return data
 
 
 def runs_code(kind: str) -> bool:

@@ -14,7 +14,7 @@ from adjudge.records.evidence import OutputFile
 from adjudge.records.outputs import CheckedOutput
 from adjudge.records.paths import render_path
 
-__all__ = ["OutputFileCollector"]
+__all__ = ["OutputFileCollector", "scenario_schema"]
 
 
 class OutputFileCollector:
@@ -25,7 +25,7 @@ class OutputFileCollector:
 
     async def collect(self, request: OutputFile, subject: Subject) -> CheckedOutput:
         """Read and check the file."""
-        schema = _schema(request.output_schema, subject)
+        schema = scenario_schema(request.output_schema, subject)
         shown = render_path(request.path)
         found = subject.contents.look(request.path)
         if found is None:
@@ -40,7 +40,12 @@ class OutputFileCollector:
         return checked.model_copy(update={"errors": errors})
 
 
-def _schema(path: str | None, subject: Subject) -> OutputSchema | None:
+def scenario_schema(path: str | None, subject: Subject) -> OutputSchema | None:
+    """A JSON Schema that is kept with the task; None where the recipe names none.
+
+    Raises:
+        StoreError: It is not there, or cannot be used.
+    """
     if path is None:
         return None
     entry = next((entry for entry in subject.task.files if entry.path == path), None)

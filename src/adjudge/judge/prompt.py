@@ -13,7 +13,14 @@ from adjudge.records.judging import JudgeConfig, Juror, ProviderMessage, Provide
 from adjudge.records.score import Finding
 from adjudge.records.task import ExpectedOutcome
 
-__all__ = ["OPINION_SCHEMA", "VERSION", "opinion_request", "repair_request"]
+__all__ = [
+    "OPINION_SCHEMA",
+    "VERSION",
+    "asked_again",
+    "evidence_message",
+    "opinion_request",
+    "repair_request",
+]
 
 VERSION = "1"
 """Part of every cache key: it changes whenever a sentence below does."""
@@ -139,28 +146,7 @@ def opinion_request(
     boundary: str | None = None,
 ) -> ProviderRequest:
     """What a juror is asked."""
-    fence = Fence((section.text for section in sections), boundary)
-    warning = ""
-    if injections:
-        said = "\n".join(f"- {finding.message}" for finding in injections)
-        warning = _WARNING.format(findings=fence.around("injections (untrusted, quoted)", said))
-    shown = [
-        fence.around(
-            f"{section.name} ({'from the grader' if section.trusted else 'untrusted'})", section.text
-        )
-        for section in sections
-    ]
-    titles = "\n".join(f"- {section.name}: {section.title}" for section in sections)
-    user = "\n\n".join(
-        part
-        for part in (
-            _BEFORE.format(boundary=fence.boundary) + titles,
-            *shown,
-            warning,
-            _AFTER.format(expected=expected.value),
-        )
-        if part
-    )
+    user = evidence_message(sections, injections, _AFTER.format(expected=expected.value), boundary=boundary)
     return ProviderRequest(
         model=juror.model,
         system=SYSTEM,
@@ -176,8 +162,36 @@ def opinion_request(
 
 def repair_request(request: ProviderRequest, answer: str, problem: str) -> ProviderRequest:
     """The one further try after an answer that is not valid."""
+    return asked_again(request, answer, _REPAIR.format(problem=problem))
+
+
+def evidence_message(
+    sections: Sequence[Section],
+    injections: Sequence[Finding],
+    closing: str,
+    *,
+    boundary: str | None = None,
+) -> str:
+    """The evidence between its fences, what was found in it that speaks to the judge, and what to do now."""
+    fence = Fence((section.text for section in sections), boundary)
+    titles = "\n".join(f"- {section.name}: {section.title}" for section in sections)
+    parts = [_BEFORE.format(boundary=fence.boundary) + titles]
+    parts += [
+        fence.around(
+            f"{section.name} ({'from the grader' if section.trusted else 'untrusted'})", section.text
+        )
+        for section in sections
+    ]
+    if injections:
+        said = "\n".join(f"- {finding.message}" for finding in injections)
+        parts.append(_WARNING.format(findings=fence.around("injections (untrusted, quoted)", said)))
+    return "\n\n".join((*parts, closing))
+
+
+def asked_again(request: ProviderRequest, answer: str, order: str) -> ProviderRequest:
+    """The same conversation, one exchange further."""
     more = (
         ProviderMessage(role="assistant", text=answer or "(empty)"),
-        ProviderMessage(role="user", text=_REPAIR.format(problem=problem)),
+        ProviderMessage(role="user", text=order),
     )
     return request.model_copy(update={"messages": (*request.messages, *more)})

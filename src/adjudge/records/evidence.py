@@ -13,6 +13,8 @@ from pydantic import Field
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
 from adjudge.records.hidden import HiddenFile
+from adjudge.records.judgement import JudgeUsage
+from adjudge.records.judging import Juror
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
@@ -38,6 +40,9 @@ __all__ = [
     "GradedTree",
     "Isolation",
     "LeftOutChange",
+    "ModelScores",
+    "ModelScoring",
+    "ModelVote",
     "OutputFile",
     "ParsedChange",
     "ParsedChangeSet",
@@ -142,6 +147,9 @@ class Isolation(StrEnum):
     CLEAN = "clean"
     """The baseline with the attempt's changes to unprotected paths; tests, test configuration and whatever
     runs them are the baseline's."""
+    LIVE = "live"
+    """The final workspace itself, in the sandbox the agent worked in, with the processes it left running.
+    After everything else, one at a time. Where there is no such sandbox, as `snapshot`."""
 
 
 class GradedTree(Record):
@@ -259,13 +267,13 @@ class TestCommand(Record):
 
     __test__: ClassVar[bool] = False
 
-    runner: Literal["pytest", "unittest", "node", "jest", "vitest"] = "pytest"
+    runner: Literal["pytest", "unittest", "node", "jest", "vitest", "go"] = "pytest"
     interpreter: tuple[str, ...] = ("python3",)
     """The interpreter, found on the sandbox's PATH or named by an absolute path."""
     args: tuple[str, ...] = ()
     """For the runner: files, folders and options. Never single ids: what is expected is not told inside.
     `node` takes files, folders and shell patterns, which are looked up among the trusted files; `jest` and
-    `vitest` take patterns of files as they do, and options as `--name=value`."""
+    `vitest` take patterns of files as they do, and options as `--name=value`; `go` takes packages."""
     path: tuple[str, ...] = (".",)
     """Python's import path, before everything else, relative to the workspace."""
     config: str | None = None
@@ -575,6 +583,45 @@ class VerifierRun(EvidenceRequest):
         return VerifierOutcome
 
 
+class ModelVote(Record):
+    """What one model scored."""
+
+    model: str
+    score: float | None = Field(default=None, ge=0.0, le=1.0)
+    reasoning: str = ""
+    fault: str = ""
+    """Why there is no score."""
+    cached: bool = False
+    usage: JudgeUsage = JudgeUsage()
+
+
+class ModelScores(Record):
+    """What every model that was asked scored."""
+
+    votes: tuple[ModelVote, ...] = ()
+    missing: tuple[str, ...] = ()
+    """What is missing to ask any of them, such as a credential; nobody was asked then."""
+    findings: tuple[Finding, ...] = ()
+    """Text of the attempt's that speaks to the judge."""
+    cut: tuple[str, ...] = ()
+    """Sections that were too long to be shown whole."""
+
+
+class ModelScoring(EvidenceRequest):
+    """Asks one model, or several, to score what was produced by a rubric."""
+
+    kind: ClassVar[str] = "model_scoring"
+    rubric: str = ""
+    rubric_file: str | None = None
+    """A file of the scenario that holds the rubric instead."""
+    jurors: tuple[Juror, ...] = Field(min_length=1)
+
+    @property
+    def answer_type(self) -> type[ModelScores]:
+        """Every model's score."""
+        return ModelScores
+
+
 AnyRequest = (
     ParsedChange
     | CommandRun
@@ -590,5 +637,6 @@ AnyRequest = (
     | OutputFile
     | TraceRead
     | VerifierRun
+    | ModelScoring
 )
 """Every request there is."""

@@ -17,6 +17,7 @@ __all__ = [
     "ProviderReply",
     "ProviderRequest",
     "ReplyEnd",
+    "short_juror",
 ]
 
 DEFAULT_BUDGET: Mapping[str, int] = {
@@ -58,7 +59,8 @@ class Juror(Record):
         return "anthropic" if self.model.startswith("claude") else "openai"
 
 
-def _as_juror(value: Any) -> Any:
+def short_juror(value: Any) -> Any:
+    """A juror as people write one: a model's name alone stands for a mapping with it."""
     return {"model": value} if isinstance(value, str) else value
 
 
@@ -96,12 +98,12 @@ class JudgeConfig(Record):
     @field_validator("model", mode="before")
     @classmethod
     def _short_model(cls, value: Any) -> Any:
-        return _as_juror(value)
+        return short_juror(value)
 
     @field_validator("models", mode="before")
     @classmethod
     def _short_models(cls, value: Any) -> Any:
-        return [_as_juror(item) for item in value] if isinstance(value, (list, tuple)) else value
+        return tuple(short_juror(item) for item in value) if isinstance(value, (list, tuple)) else value
 
     @field_validator("budget")
     @classmethod

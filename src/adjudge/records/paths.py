@@ -23,6 +23,7 @@ __all__ = [
     "ScenarioFile",
     "WorkspacePath",
     "check_relative",
+    "look_up",
     "parse_path",
     "path_bytes",
     "path_from_bytes",
@@ -149,14 +150,15 @@ class FileLookup(Protocol):
         """
 
 
-def _look_up(path: str, info: ValidationInfo) -> str:
+def look_up(path: str, info: ValidationInfo) -> str:
+    """Note that the scenario being read refers to a file of its own, which has to be there."""
     lookup: FileLookup | None = (info.context or {}).get("scenario_file")
     if lookup is not None:
         lookup(path)
     return path
 
 
-ScenarioFile = Annotated[RelativePath, AfterValidator(_look_up)]
+ScenarioFile = Annotated[RelativePath, AfterValidator(look_up)]
 """A file or folder that goes with the scenario, relative to its folder.
 
 A scorer's `Config` uses it for files it needs at grade time: they are checked when the scenario is read,

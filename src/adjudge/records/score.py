@@ -110,6 +110,8 @@ class ScorerSpec(Record):
     gate: bool = False
     counted: bool
     """Whether it takes part in the combined score; settled when the recipe is loaded, by its dialect."""
+    primary: bool = False
+    """Whether its result is the objective test result that the judge is shown."""
     config: Mapping[str, JsonValue] = Field(default_factory=dict)
     """The type's own fields, validated and with defaults filled in."""
 
@@ -127,6 +129,11 @@ class Recipe(Record):
     scorers: tuple[ScorerSpec, ...]
     rollup: Rollup = Rollup.WEIGHTED_MEAN
     pass_threshold: float | None = Field(default=None, ge=0.0, le=1.0)
+
+    @property
+    def live(self) -> bool:
+        """Whether a scorer runs in the sandbox the agent worked in, beside what it left running."""
+        return any(spec.config.get("isolation") == "live" for spec in self.scorers)
 
 
 class ScorerResult(Record):

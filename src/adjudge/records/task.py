@@ -159,6 +159,8 @@ class Scenario(Record):
     """Labels to choose and to group runs by; no part of a task's digest."""
     recipe: Recipe
     expected_outcome: ExpectedOutcome = ExpectedOutcome.COMPLETION
+    error_categories: tuple[str, ...] = ()
+    """The task's own categories of errors; with none, any category is as good as another."""
     limits: RunLimits = RunLimits()
     sandbox: SandboxSettings = SandboxSettings()
 

@@ -272,7 +272,7 @@ class TraceSummary(Record):
     tools: tuple[ToolCount, ...] = ()
     """Calls of each tool; capped."""
     tools_known: bool = True
-    """Whether the trace would show tools: not where all it has is what the agent said, as in plain text."""
+    """Whether the trace would show tools: not where all it has is what was said, as in plain text."""
     unnamed_tool_calls: int = 0
     """Calls of tools beyond the cap of `tools`."""
     tool_errors: int = 0

@@ -67,22 +67,29 @@ def _header(evaluation: Evaluation, width: int, paint: Paint) -> list[str]:
     if evaluation.integrity.outcome != "unchecked":
         said = "; ".join(evaluation.integrity.reasons)
         lines += _labelled("integrity", f"{evaluation.integrity.outcome}{f': {said}' if said else ''}", width)
-    if verified:
+    if verified or any(row.type == "rubric" for row in evaluation.scorers):
         lines += _validity(evaluation, width)
-    return lines
+    tags = dict.fromkeys(f"{tag.category} ({tag.source.value})" for tag in evaluation.error_taxonomy)
+    return lines + (_labelled("tagged", ", ".join(tags), width) if tags else [])
 
 
 def _validity(evaluation: Evaluation, width: int) -> list[str]:
-    """Whether the attempt was wrong or left nothing usable, and what it was tagged with."""
+    """Whether the attempt was wrong or left nothing usable."""
     validity = evaluation.validity
-    flags = (
+    flags = [
         ("output parseable", "output not usable", validity.output_parseable),
         ("schema valid", "schema not matched", validity.schema_valid),
-        ("verifier completed", "verifier not completed", validity.verifier_completed),
-    )
+    ]
+    if any(row.type == "verifier" for row in evaluation.scorers):
+        flags.append(("verifier completed", "verifier not completed", validity.verifier_completed))
     lines = _labelled("validity", ", ".join(yes if holds else no for yes, no, holds in flags), width)
-    tags = dict.fromkeys(f"{tag.category} ({tag.source.value})" for tag in evaluation.error_taxonomy)
-    return lines + (_labelled("tagged", ", ".join(tags), width) if tags else [])
+    failed = evaluation.gates.objective.verdict is Verdict.FAIL
+    if not validity.output_parseable:
+        why = f": {validity.errors[0]}" if validity.errors else ""
+        lines += _labelled("attempt", f"PRODUCED NOTHING USABLE{why}", width)
+    elif failed and evaluation.reward is not None:
+        lines += _labelled("attempt", "produced a usable output, which was wrong", width)
+    return lines
 
 
 def _rows(rows: Sequence[ScorerResult], width: int, paint: Paint) -> list[str]:

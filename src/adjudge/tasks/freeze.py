@@ -76,6 +76,8 @@ def task_digest(scenario: Scenario, source_digest: str | None, files: tuple[Tree
         covered["turns"] = [turn.model_dump(mode="json") for turn in scenario.turns]
     if scenario.sandbox.also_at:
         covered["also_at"] = [str(place) for place in scenario.sandbox.also_at]
+    if scenario.error_categories:
+        covered["error_categories"] = list(scenario.error_categories)
     if scenario.solution is not None:
         covered["solution"] = scenario.solution
     return digest_json(covered)

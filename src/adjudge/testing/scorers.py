@@ -33,6 +33,7 @@ from adjudge.records.evidence import (
     AnyRequest,
     CommandOutcome,
     CommandRun,
+    OutputFile,
     ReportedTests,
     ReportRun,
     SecretFindings,
@@ -201,6 +202,9 @@ def _variants(needs: Sequence[AnyRequest]) -> Iterator[tuple[str, dict[AnyReques
     verifiers = [need for need in needs if isinstance(need, VerifierRun)]
     for variant, verified in _verifier_runs().items() if verifiers else ():
         yield f", a verifier: {variant}", dict.fromkeys(verifiers, verified)
+    outputs = [need for need in needs if isinstance(need, OutputFile)]
+    for variant, output in _outputs().items() if outputs else ():
+        yield f", an output: {variant}", dict.fromkeys(outputs, output)
     if any(isinstance(need, SecretScan) for need in needs):
         findings = tuple(
             Finding(rule="secret-x", path=f"odd\n\udcff{number}", line=number + 1, message="redacted")
@@ -235,6 +239,28 @@ def _suite_runs() -> Mapping[str, TrustedTestRun]:
         ),
         "only skips": TrustedTestRun(tests=(ended[3],), sessions=(suite_session(),), seed="s"),
     }
+
+
+def _outputs() -> Mapping[str, CheckedOutput]:
+    """Output files that hold odd values, or cannot be read."""
+    odd = "\x1b[31m\N{SNOWMAN}" * 500
+    values: Mapping[str, Any] = {
+        "nothing": None,
+        "a text": odd,
+        "a flood": [odd] * 1000,
+        "odd keys": {odd: odd, "": {"": []}},
+        "a huge number": 10**299,
+        "every kind": [None, True, -0.0, 1e308, odd, [], {}],
+    }
+    found = {
+        name: CheckedOutput(output_parseable=True, schema_valid=True, value=value)
+        for name, value in values.items()
+    }
+    found["unreadable"] = CheckedOutput(output_parseable=False, schema_valid=False, errors=(odd,) * 20)
+    found["of another shape"] = CheckedOutput(
+        output_parseable=True, schema_valid=False, errors=(odd,), value={}
+    )
+    return found
 
 
 def _verifier_runs() -> Mapping[str, VerifierOutcome]:

@@ -13,6 +13,7 @@ from adjudge.gates.integrity import conclude_integrity
 from adjudge.gates.judge import judge_gate
 from adjudge.gates.objective import objective_gate
 from adjudge.gates.run import no_agent_ran
+from adjudge.records.annotation import ErrorTag
 from adjudge.records.base import digest_bytes, digest_json
 from adjudge.records.change import BaselineRef, ChangeSet
 from adjudge.records.evaluation import Evaluation, GateResult, Gates, Provenance, TaskRef
@@ -22,6 +23,7 @@ from adjudge.records.task import Task
 from adjudge.rollup.combined import combined_score
 from adjudge.version import __version__
 from adjudge.workflows.rewarding import conclude_reward
+from adjudge.workflows.taxonomy import mechanical_tags, unknown_categories
 
 __all__ = ["Graded", "evaluate", "run_id"]
 
@@ -65,7 +67,10 @@ def evaluate(graded: Graded) -> Evaluation:
     integrity = conclude_integrity(doubts)
     score = combined_score(graded.results, recipe.rollup, tampered=integrity.outcome == "tampered")
     rewarded = conclude_reward(graded.results, score)
-    warnings += rewarded.warnings
+    run = graded.run_gate or no_agent_ran("workspace" if graded.patch is None else "patch")
+    mechanical = mechanical_tags(graded.results, integrity=integrity, run=run, fault=graded.fault)
+    tags = tuple(dict.fromkeys((*rewarded.error_taxonomy, *mechanical)))
+    warnings += (*rewarded.warnings, *unknown_categories(tags, graded.task.scenario.error_categories))
     change_digest = graded.change_set.digest if graded.change_set is not None else None
     subject_digest = change_digest or digest_bytes(graded.patch or b"")
     return Evaluation(
@@ -81,7 +86,7 @@ def evaluate(graded: Graded) -> Evaluation:
                 fault=graded.fault,
             ),
             judge=judge_gate(),
-            run=graded.run_gate or no_agent_ran("workspace" if graded.patch is None else "patch"),
+            run=run,
         ),
         score=score,
         pass_threshold=recipe.pass_threshold,
@@ -90,10 +95,15 @@ def evaluate(graded: Graded) -> Evaluation:
         integrity=integrity,
         validity=rewarded.validity,
         breakdown=rewarded.breakdown,
-        error_taxonomy=rewarded.error_taxonomy,
+        error_taxonomy=tuple(_hidden(tag, graded.hide) for tag in tags),
         warnings=tuple(dict.fromkeys(map(graded.hide, warnings))),
         provenance=_provenance(graded, change_digest),
     )
+
+
+def _hidden(tag: ErrorTag, hide: Callable[[str], str]) -> ErrorTag:
+    """The tag without the secrets."""
+    return tag if tag.description is None else tag.model_copy(update={"description": hide(tag.description)})
 
 
 def run_id(task_digest: str, subject_digest: str) -> str:

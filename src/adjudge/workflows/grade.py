@@ -22,11 +22,12 @@ from adjudge.capture.baseline import Baseline, directory_baseline, resolve_basel
 from adjudge.capture.changes import capture_changes
 from adjudge.capture.fingerprint import fingerprint
 from adjudge.capture.repository import find_git_directory
-from adjudge.contracts import BlobStore, SandboxBackend, Subject, TraceSource
+from adjudge.contracts import BlobStore, GradedSubject, SandboxBackend, Subject, TraceSource
 from adjudge.engine.collectors import Means
 from adjudge.errors import CaptureError, InfraError, SubjectChanged, SubjectError, UsageError
 from adjudge.records.change import ChangeSet
 from adjudge.records.evaluation import Evaluation, GateResult
+from adjudge.records.judging import JudgeConfig
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.task import Scenario, Task
 from adjudge.settings import Settings, load_settings
@@ -59,6 +60,8 @@ class GradeRequest(NamedTuple):
     trace: str | Path | None = None
     trace_format: str | None = None
     response: str | Path | None = None
+    judge: str | JudgeConfig | None = None
+    remember: bool = True
 
 
 def grade_now(request: GradeRequest) -> Evaluation:
@@ -73,7 +76,10 @@ def grade_now(request: GradeRequest) -> Evaluation:
         if job.runs_code:
             # Loaded here: a grading that runs no code does without an event loop (70 ms).
             importlib.import_module("adjudge.workflows.grade_async").run_to_end(job.wait)
-        return job.conclude()
+        job.conclude()
+        if job.has_judge:
+            importlib.import_module("adjudge.workflows.grade_async").run_to_end(job.judge)
+        return job.finish()
 
 
 class GradeJob:
@@ -94,6 +100,9 @@ class GradeJob:
         self._store: RunDatabase | None = None
         self._trace: TraceSource | None = None
         self._response: str | None = None
+        self._graded: GradedSubject | None = None
+        self._judge: JudgeConfig | None = None
+        self._scratch_blobs: BlobStore | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -126,6 +135,7 @@ class GradeJob:
         if request.jobs is not None and request.jobs < 1:
             raise UsageError(f"jobs: {request.jobs} is below 1")
         self._refuse_unknown_sandbox()
+        self._find_judge()
         self._open_beside()
         if request.save:
             self._open_store()
@@ -139,7 +149,10 @@ class GradeJob:
             subject = self._fault = error
         task = self._graded_by.task
         means = Means(
-            backend=lambda: self._backend(task), settings=task.scenario.sandbox, blobs=self._blobs()
+            backend=lambda: self._backend(task),
+            settings=task.scenario.sandbox,
+            blobs=self._blobs(),
+            answers=self._answers(),
         )
         jobs = request.jobs or self._settings.jobs
         self._grading = self._stack.enter_context(
@@ -152,13 +165,13 @@ class GradeJob:
         assert self._grading is not None
         await self._grading.wait()
 
-    def conclude(self) -> Evaluation:
-        """Score, roll up and conclude; with `save`, keep it."""
+    def conclude(self) -> None:
+        """Score, roll up and conclude."""
         assert self._grading is not None
         void = None
         if self._before is not None and self._tree is not None and self._fault is None:
             void = _changed_since(self._before, self._tree)
-        graded = self._grading.conclude(
+        self._graded = self._grading.conclude(
             baseline=None if self._baseline is None else self._baseline.ref,
             change_set=self._change_set,
             patch=self._patch_bytes,
@@ -166,10 +179,51 @@ class GradeJob:
             void=void,
             run_gate=self._run_gate(),
         )
+
+    @property
+    def has_judge(self) -> bool:
+        """Whether `judge` has anybody to ask."""
+        return self._judge is not None
+
+    async def judge(self) -> None:
+        """Put what was found before the judge."""
+        assert self._graded is not None
+        assert self._judge is not None
+        judging = importlib.import_module("adjudge.workflows.judging")
+        heard = judging.Heard(
+            task=self._graded.task,
+            change_set=self._change_set,
+            trace=self._trace,
+            response=self._response,
+            blobs=self._blobs(),
+        )
+        self._graded = await judging.judge_graded(
+            self._graded,
+            heard,
+            self._judge,
+            answers=self._answers(),
+            blobs=None if self._store is None else self._blobs(),
+        )
+
+    def finish(self) -> Evaluation:
+        """The evaluation; with `save`, kept."""
+        assert self._graded is not None
         if self._request.save:
             assert self._store is not None
-            self._store.save(graded)
-        return graded.evaluation
+            self._store.save(self._graded)
+        return self._graded.evaluation
+
+    def _find_judge(self) -> None:
+        """The judge that was asked for, checked before anything is spent."""
+        given = self._request.judge if self._request.judge is not None else self._settings.judge
+        if isinstance(given, str):
+            # Loaded here: few gradings have a judge.
+            given = importlib.import_module("adjudge.workflows.judging").load_judge(given)
+        self._judge = given
+
+    def _answers(self) -> Path | None:
+        """Where answers of models are remembered."""
+        return self._settings.answers_dir if self._request.remember else None
 
     def _open_beside(self) -> None:
         """Open what came with the attempt beside its changes."""
@@ -204,8 +258,22 @@ class GradeJob:
         return {} if record is None else record.unstable()
 
     def _blobs(self) -> BlobStore | None:
-        blobs: BlobStore | None = None if self._store is None else self._store.blobs
-        return blobs
+        if self._store is not None:
+            return self._store.blobs
+        if self._scratch_blobs is None and self._shows_the_diff():
+            scratch = Path(tempfile.mkdtemp(prefix="adjudge-"))
+            self._stack.callback(remove_tree, scratch)
+            # Loaded here: only what a model reads is needed whole.
+            self._scratch_blobs = importlib.import_module("adjudge.store.blobs").BlobDirectory(scratch)
+        return self._scratch_blobs
+
+    def _shows_the_diff(self) -> bool:
+        """Whether a model reads the diff, so that more than its ends has to be at hand."""
+        recipe = self._recipe
+        asked = recipe is not None and any(
+            spec.type == "model_judge" for spec in recipe.task.scenario.recipe.scorers
+        )
+        return asked or self._judge is not None
 
     def _open_store(self) -> None:
         """Open the store before anything is spent. The workspace never decides where it is."""

@@ -23,7 +23,10 @@ async def grade_soon(request: GradeRequest) -> Evaluation:
     with GradeJob(request) as job:
         await _on_a_thread(job.prepare)
         await job.wait()
-        return await _on_a_thread(job.conclude)
+        await _on_a_thread(job.conclude)
+        if job.has_judge:
+            await job.judge()
+        return await _on_a_thread(job.finish)
 
 
 def run_to_end(work: Callable[[], Awaitable[None]]) -> None:

@@ -56,6 +56,7 @@ class CandidateDesk:
         workdir: Where commands run whose own folder is not in the workspace.
         place: A folder of ours, shown to the verifier at `BIN`.
         deadline: When the verifier's time is up, on the monotonic clock.
+        fails: Run nothing, and answer that every command failed: what a careful verifier notices.
     """
 
     def __init__(
@@ -66,12 +67,14 @@ class CandidateDesk:
         workdir: PurePosixPath,
         place: Path,
         deadline: float,
+        fails: bool = False,
     ) -> None:
         self._backend = backend
         self._spec = spec
         self._workdir = workdir
         self._place = place
         self._deadline = deadline
+        self._fails = fails
         self._sandbox: Sandbox | None = None
         self._starting = asyncio.Lock()
         self._server: asyncio.Server | None = None
@@ -167,6 +170,9 @@ class CandidateDesk:
         return _Call(tuple(argv), place, bytes(stdin))
 
     async def _run(self, call: _Call, writer: asyncio.StreamWriter) -> None:
+        if self._fails:
+            _finish(writer, 1)
+            return
         left = self._deadline - time.monotonic()
         if left <= 0:
             _finish(writer, _TIMED_OUT, "candidate: the verifier's time is up\n")

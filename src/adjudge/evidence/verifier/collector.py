@@ -22,6 +22,7 @@ from adjudge.contracts import BlobStore, Sandbox, SandboxBackend, Subject
 from adjudge.errors import SandboxError, SandboxUnavailable, StoreError, SubjectError
 from adjudge.evidence.gradedtree import laid_over
 from adjudge.evidence.hiddenfiles import HiddenFiles, read_scenario_file
+from adjudge.evidence.outputs import scenario_schema
 from adjudge.evidence.verifier.candidate import BIN, CandidateDesk
 from adjudge.evidence.verifier.environment import resolve_environment
 from adjudge.evidence.verifier.links import links_out
@@ -36,7 +37,6 @@ from adjudge.formats.reward import (
     parse_notes,
     parse_reward,
 )
-from adjudge.formats.schemas import parse_schema
 from adjudge.formats.verifierscripts import mentions_candidate
 from adjudge.records.change import EntryType
 from adjudge.records.evidence import VerifierOutcome, VerifierRun
@@ -82,15 +82,25 @@ class VerifierCollector:
         backend: Where sandboxes come from.
         base: What every sandbox of the task has in common: mounts, environment, limits.
         blobs: Where output is kept whole, when it is to be kept.
+        candidate_fails: Let every command fail that a verifier runs with `candidate`, to see whether it
+            notices.
     """
 
     kind: ClassVar[str] = "verifier_run"
     cost: ClassVar[int] = 2
 
-    def __init__(self, backend: SandboxBackend, base: SandboxSpec, *, blobs: BlobStore | None = None) -> None:
+    def __init__(
+        self,
+        backend: SandboxBackend,
+        base: SandboxSpec,
+        *,
+        blobs: BlobStore | None = None,
+        candidate_fails: bool = False,
+    ) -> None:
         self._backend = backend
         self._base = base
         self._blobs = blobs
+        self._candidate_fails = candidate_fails
         self.reports: list[SandboxReport] = []
         """How each sandbox came about, for provenance."""
         self.secrets: list[str] = []
@@ -141,6 +151,7 @@ class VerifierCollector:
             workdir=workdir,
             place=place / "bin",
             deadline=time.monotonic() + request.timeout_s,
+            fails=self._candidate_fails,
         )
         async with desk:
             spec = common.model_copy(
@@ -227,15 +238,7 @@ def _check_output(request: VerifierRun, subject: Subject) -> CheckedOutput | Non
     """What became of the file that the attempt was to write."""
     if request.output is None:
         return None
-    schema = None
-    if request.output_schema is not None:
-        entry = next((entry for entry in subject.task.files if entry.path == request.output_schema), None)
-        if entry is None:
-            raise StoreError(f"{render_path(request.output_schema)} is not kept with the task")
-        try:
-            schema = parse_schema(read_scenario_file(entry, subject.scenario_files))
-        except ValueError as error:
-            raise StoreError(f"{render_path(request.output_schema)} is not a schema: {error}") from error
+    schema = scenario_schema(request.output_schema, subject)
     shown = render_path(request.output)
     entry_there = subject.contents.look(request.output)
     if entry_there is None:

@@ -46,6 +46,9 @@ class Flags(Record):
     makes that scorer count."""
     gate: bool = False
     """A cap: it never adds credit, and anything but a full score makes the combined score 0."""
+    primary: bool = False
+    """Whether its result is the objective test result that the judge is shown; one line at most. When no line
+    says so: the first required `command`, `tests`, `pytest`, `swebench` or `verifier`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +119,7 @@ def parse_recipe(
     names = _names(lines)
     specs = [_spec(line, name, strict, findings) for line, name in zip(lines, names, strict=True)]
     _refuse_repeats(lines, findings)
+    _refuse_several_primaries(lines, findings)
     complete = len(findings.problems) == before
     if complete and threshold is not None and not any(s.counted and s.weight > 0 for s in specs):
         at = "pass_threshold" if strict else ("expect" if "expect" in top else dialect)
@@ -189,7 +193,7 @@ def _line(node: Node, where: str, findings: Findings, folder: ScenarioFolder) ->
         findings.problem(fields["type"], f"{where}.type", error.message)
         return None
     if scorer.advisory_only:
-        for flag in ("weight", "gate"):
+        for flag in ("weight", "gate", "primary"):
             if flag in fields:
                 findings.problem(fields[flag], f"{where}.{flag}", f"{kind} takes no {flag}; it only advises")
     if flags is None or config is None:
@@ -264,6 +268,7 @@ def _spec(line: _Line, name: str, strict: bool, findings: Findings) -> ScorerSpe
         weight=0.0 if scorer.advisory_only else weight,
         gate=flags.gate,
         counted=counted,
+        primary=flags.primary,
         config=line.config.model_dump(mode="json"),
     )
 
@@ -277,6 +282,13 @@ def _refuse_repeats(lines: Sequence[_Line], findings: Findings) -> None:
                 _field(line, "type"), f"{line.where}.type", f"{seen[kind]} is a {kind} already; one at most"
             )
         seen.setdefault(kind, line.where)
+
+
+def _refuse_several_primaries(lines: Sequence[_Line], findings: Findings) -> None:
+    marked = [line for line in lines if line.flags.primary]
+    for line in marked[1:]:
+        message = f"{marked[0].where} is marked already; one at most"
+        findings.problem(_field(line, "primary"), f"{line.where}.primary", message)
 
 
 def _field(line: _Line, key: str) -> Node:

@@ -9,7 +9,7 @@ from typing import TypeVar
 from adjudge.errors import Problem, ScenarioInvalid
 from adjudge.formats.tasks.checking import Findings, check, entries
 from adjudge.formats.tasks.document import Node, parse_document
-from adjudge.formats.tasks.messages import unknown_key
+from adjudge.formats.tasks.messages import did_you_mean, unknown_key
 from adjudge.formats.tasks.recipe import parse_recipe
 from adjudge.formats.tasks.sections import (
     Header,
@@ -21,6 +21,7 @@ from adjudge.formats.tasks.sections import (
     parse_workspace,
 )
 from adjudge.formats.tasks.turns import parse_turns
+from adjudge.records.score import Recipe
 from adjudge.records.task import RunLimits, SandboxSettings, Scenario, Turn
 
 __all__ = ["JUDGE_PARTS", "KEYS", "ParsedScenario", "parse_scenario"]
@@ -29,7 +30,7 @@ Section = TypeVar("Section")
 
 KEYS = (
     "name", "tags", "instruction", "turns", "workspace", "setup", "solution", "scorers", "graders",
-    "expect", "rollup", "pass_threshold", "expected_outcome", "limits", "sandbox",
+    "expect", "rollup", "pass_threshold", "expected_outcome", "error_categories", "limits", "sandbox",
 )  # fmt: skip
 """Every key at the top of a scenario."""
 
@@ -119,6 +120,8 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
         findings.problem(top["turns"], "turns", "follow the instruction, and there is none; add one")
     if "workspace" in top and "instruction" not in top:
         findings.warn(top["workspace"], "workspace", "there is no instruction for an agent")
+    if recipe is not None and header is not None:
+        _check_categories(recipe, header.error_categories, top, findings)
     if findings.problems or recipe is None or header is None or limits is None:
         return None
     return Scenario(
@@ -131,6 +134,7 @@ def _scenario(root: Node, findings: Findings, default_name: str, folder: Scenari
         tags=dict(header.tags),
         recipe=recipe,
         expected_outcome=header.expected_outcome,
+        error_categories=header.error_categories,
         limits=limits,
         sandbox=sandbox,
     )
@@ -156,6 +160,21 @@ def _refuse_unrunnable(root: Node, findings: Findings) -> None:
                     f"{kind.value[:60]} needs a workspace, and there is none; a run without one takes only "
                     f"{' and '.join(JUDGE_PARTS)}",
                 )
+
+
+def _check_categories(
+    recipe: Recipe, known: tuple[str, ...], top: Mapping[str, Node], findings: Findings
+) -> None:
+    """Categories that a recipe tags with are the scenario's, where it has any."""
+    if not known:
+        return
+    for spec in recipe.scorers:
+        fields = spec.config.get("fields")
+        for field in fields if isinstance(fields, list | tuple) else ():
+            category = field.get("category") if isinstance(field, Mapping) else None
+            if isinstance(category, str) and category not in known:
+                message = f"{spec.name}: {category!r} is not one of them; {did_you_mean(category, known)}"
+                findings.problem(top["error_categories"], "error_categories", message)
 
 
 def _known(top: Mapping[str, Node], findings: Findings) -> dict[str, Node]:

@@ -8,7 +8,7 @@ from pathlib import PurePosixPath
 from typing import Annotated, Protocol
 from urllib.parse import urlsplit
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema, field_validator
 
 from adjudge import catalog
 from adjudge.formats.tasks.checking import Findings, check, entries
@@ -106,6 +106,16 @@ class Header(Record):
     """With `scorers`: the combined score an attempt must reach. Without it only required scorers decide."""
     expected_outcome: ExpectedOutcome = ExpectedOutcome.COMPLETION
     """What a correct attempt does: `completion`, or `refusal` where declining is right. Read by the judge."""
+    error_categories: tuple[Label, ...] = Field(default=(), max_length=200)
+    """The task's own categories of errors, for tags, reviews and reports. Tags with others get a warning."""
+
+    @field_validator("error_categories")
+    @classmethod
+    def _once(cls, categories: tuple[str, ...]) -> tuple[str, ...]:
+        for index, category in enumerate(categories):
+            if category in categories[:index]:
+                raise ValueError(f"{category!r} is there twice")
+        return categories
 
 
 class Expect(Record):

@@ -16,6 +16,7 @@ from typing import Annotated, Any, BinaryIO, ClassVar
 from pydantic import Field, TypeAdapter, ValidationError
 
 from adjudge.errors import TraceUnreadable
+from adjudge.formats.tasks.messages import explain
 from adjudge.formats.traces.lines import broken, read_objects
 from adjudge.formats.traces.values import json_text
 from adjudge.records.trace import TRACE_SCHEMA, BrokenLine, TraceItem
@@ -77,6 +78,7 @@ def _line(value: dict[str, Any]) -> bytes:
 
 
 def _first_problem(error: ValidationError) -> str:
-    first = error.errors(include_url=False, include_input=False)[0]
+    first = error.errors(include_url=False)[0]
     where = ".".join(str(part) for part in first["loc"])
-    return f"not an event: {where}: {first['msg']}" if where else f"not an event: {first['msg']}"
+    said = explain(first)
+    return f"not an event: {where}: {said}" if where else f"not an event: {said}"

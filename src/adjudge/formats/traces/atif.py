@@ -16,6 +16,7 @@ from typing import Any, BinaryIO, ClassVar, Final, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from adjudge.errors import TraceUnreadable
+from adjudge.formats.tasks.messages import explain
 from adjudge.formats.traces.atif_schema import (
     VERSIONS,
     AtifAgent,
@@ -26,6 +27,7 @@ from adjudge.formats.traces.atif_schema import (
 )
 from adjudge.formats.traces.blocks import plain_text
 from adjudge.formats.traces.documents import END, Part, Path, read_parts
+from adjudge.formats.traces.recent import short_key
 from adjudge.formats.traces.summary import TraceSummariser
 from adjudge.formats.traces.tools import tool_call
 from adjudge.formats.traces.usage import first_count, without
@@ -65,6 +67,7 @@ _ROOT: Final = frozenset(
     }
 )
 _MOST_DENIED: Final = 10_000
+_MOST_SUBAGENTS: Final = 100_000
 _BRANCHES: Final = frozenset({"str", "int", "float", "list[ContentPart]"})
 _Model = TypeVar("_Model", bound=BaseModel)
 
@@ -99,9 +102,10 @@ class Atif:
                 if part.value is END and part.path == _SUB:
                     yield from inner.finish()
                     root.needs(7, "subagent_trajectories")
-                    if inner.agent in names or len(names) >= 100_000:
+                    name = short_key(inner.agent or "")
+                    if name in names or len(names) >= _MOST_SUBAGENTS:
                         raise TraceUnreadable(f"atif trajectory: {inner.where}.trajectory_id: not unique")
-                    names.add(inner.agent or "")
+                    names.add(name)
                     inner = None
             else:
                 yield from root.take(part, part.path)
@@ -215,14 +219,13 @@ class _Trajectory:
         try:
             return model.model_validate(value)
         except ValidationError as error:
-            found = error.errors(include_url=False, include_input=False)
+            found = error.errors(include_url=False)
             # Where a value may be of several kinds, the kind it got furthest with is meant.
             first = max(found, key=lambda problem: len(problem["loc"]))
             inside = "".join(
                 f"[{p}]" if isinstance(p, int) else f".{p}" for p in first["loc"] if p not in _BRANCHES
             )
-            message = first["msg"].removeprefix("Value error, ")
-            raise self._wrong(f"{where}{inside}", message) from error
+            raise self._wrong(f"{where}{inside}", explain(first)) from error
         except RecursionError as error:
             raise self._wrong(where, "nested too deeply") from error
 

@@ -8,14 +8,33 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
-from adjudge.formats.traces.documents import END, read_parts
-from adjudge.formats.traces.lines import MAX_LINE, ObjectLine, RawLine, parse_object, read_objects
+from adjudge.formats.traces.documents import END, read_parts, split_lines
+from adjudge.formats.traces.lines import ObjectLine, first_filled_line
 from adjudge.formats.traces.values import mapping_of
 from adjudge.records.trace import BrokenLine
 
 __all__ = ["ChatPart", "chat_parts"]
 
 _LISTS = ((), ("messages",))
+_BESIDE = frozenset(
+    {
+        "choices",
+        "content",
+        "created",
+        "id",
+        "metadata",
+        "model",
+        "object",
+        "role",
+        "stop_reason",
+        "system",
+        "tool_calls",
+        "tool_call_id",
+        "tools",
+        "usage",
+    }
+)
+"""What is looked at beside messages; nothing else is held."""
 
 
 class ChatPart(NamedTuple):
@@ -29,23 +48,18 @@ class ChatPart(NamedTuple):
 
 def chat_parts(stream: BinaryIO) -> Iterator[ChatPart | BrokenLine]:
     """Every message in order, and what stands beside them."""
-    data = stream.readline(MAX_LINE)
-    while data and not data.strip():
-        data = stream.readline(MAX_LINE)
-    if not data:
+    data = first_filled_line(stream)
+    lines, first = split_lines(stream, data)
+    if lines is None:
+        yield from _of_document(stream, first)
         return
-    line = parse_object(RawLine(1, data.strip(), len(data)))
-    if isinstance(line, ObjectLine):
-        yield from _of_object(line)
-        for rest in read_objects(stream):
-            yield from (rest,) if isinstance(rest, BrokenLine) else _of_object(rest, 1)
-        return
-    yield from _of_document(stream, data)
+    for line in lines:
+        yield from (line,) if isinstance(line, BrokenLine) else _of_object(line)
 
 
-def _of_object(line: ObjectLine, before: int = 0) -> Iterator[ChatPart]:
+def _of_object(line: ObjectLine) -> Iterator[ChatPart]:
     """The messages of one line: itself, those it holds, or those of a recorded exchange."""
-    number, value = line.line + before, line.value
+    number, value = line
     inner = value.get("request")
     if isinstance(inner, dict) and isinstance(inner.get("messages"), list):
         # A recorded exchange repeats what came before; only the answer is new.
@@ -72,7 +86,7 @@ def _of_document(stream: BinaryIO, first: bytes) -> Iterator[ChatPart | BrokenLi
                 beside = {}
         elif part.path[-1:] == ("*",):
             yield ChatPart(part.number, mapping_of(part.value), {})
-        elif len(part.path) == 1 and len(beside) < 100:
+        elif len(part.path) == 1 and part.path[0] in _BESIDE:
             beside[part.path[0]] = part.value
 
 

@@ -2,7 +2,9 @@
 
 A message comes as one line for each of its blocks, and each line repeats the usage of the whole message,
 which may have grown: it counts once, by the message's id. The `result` line states the totals of its process,
-helper models and sub-agents included (`modelUsage`), and the cost, which no other line has.
+helper models and sub-agents included (`modelUsage`), and the cost, which no other line has. A process that
+is given several prompts states everything so far each time, one that resumes a session only its own; which it
+is shows in whether the difference covers the messages in between.
 """
 
 from __future__ import annotations
@@ -41,8 +43,8 @@ from adjudge.records.trace import (
 __all__ = ["ClaudeCode"]
 
 _LINES: Final = re.compile(
-    rb'"(?:parent_tool_use_id|isSidechain|parentUuid)"\s*:|"subtype"\s*:\s*"init"[^\n]*"session_id"\s*:'
-    rb'|"session_id"\s*:[^\n]*"subtype"\s*:\s*"init"|"type"\s*:\s*"result"[^\n]*"total_cost_usd"\s*:'
+    rb'"(?:parent_tool_use_id|isSidechain|parentUuid)"\s*:|"subtype"\s*:\s*"init"[^\n]{0,4000}"session_id"\s*:'
+    rb'|"session_id"\s*:[^\n]{0,4000}"subtype"\s*:\s*"init"|"type"\s*:\s*"result"[^\n]{0,4000}"total_cost_usd"\s*:'
 )
 _REFUSED: Final = re.compile(
     r"^(?:The user doesn't want to proceed with this tool use|Permission to use .{1,200} has been denied"
@@ -80,6 +82,10 @@ class _Reader:
         self._snapshots = Snapshots()
         self._stopped = Recent()
         self._refused = Recent()
+        self._stated = TokenCounts()
+        self._stated_cost = 0.0
+        self._since = 0
+        """Tokens of the messages since the last result."""
 
     def take(self, number: int, line: Mapping[str, Any]) -> Iterator[TraceItem]:
         type_ = line["type"]
@@ -137,6 +143,7 @@ class _Reader:
                 yield broken(number, problem, json_text(usage))
             # For the whole run, not for the sub-agent: the result's total covers them all.
             if tokens := self._snapshots.increment(id_, anthropic_tokens(usage)):
+                self._since += tokens.parts or 0
                 yield TraceUsage(tokens=tokens, model=model, time_s=time_s)
         reason = text_of(message.get("stop_reason"))
         # A stream ends with its result; only session files leave the end to the messages.
@@ -161,6 +168,7 @@ class _Reader:
             yield broken(number, "total_cost_usd is no cost", json_text(line.get("total_cost_usd")))
         tokens = _of_models(line.get("modelUsage")) or anthropic_tokens(usage)
         if cost is not None or tokens.parts is not None:
+            tokens, cost = self._since_last_result(tokens, cost)
             yield TraceUsage(scope="total", tokens=tokens, cost_usd=cost, time_s=time_s)
         is_error = line.get("is_error")
         subtype, stated = text_of(line.get("subtype")), text_of(line.get("stop_reason"))
@@ -172,6 +180,24 @@ class _Reader:
             time_s=time_s,
         )
 
+    def _since_last_result(self, tokens: TokenCounts, cost: float | None) -> tuple[TokenCounts, float | None]:
+        """What a result adds to the one before it."""
+        before, cost_before = self._stated, self._stated_cost
+        self._stated, self._stated_cost = tokens, cost or 0.0
+        since, self._since = self._since, 0
+        goes_on = (
+            before.parts is not None
+            and (tokens.parts or 0) >= before.parts + since
+            and (cost is None or cost >= cost_before)
+        )
+        if not goes_on:
+            return tokens, cost
+        grown = {name: (getattr(tokens, name) or 0) - (getattr(before, name) or 0) for name in _OURS}
+        return (
+            TokenCounts(**{name: max(0, count) for name, count in grown.items()}),
+            None if cost is None else round(cost - cost_before, 9),
+        )
+
 
 def _agent(line: Mapping[str, Any]) -> str | None:
     parent = name_of(line.get("parent_tool_use_id"))
@@ -180,6 +206,7 @@ def _agent(line: Mapping[str, Any]) -> str | None:
     return name_of(line.get("agentId")) or "sidechain" if line.get("isSidechain") is True else None
 
 
+_OURS: Final = ("input", "output", "cache_read", "cache_write")
 _MODEL_COUNTS: Final[Mapping[str, Literal["input", "output", "cache_read", "cache_write"]]] = {
     "inputTokens": "input",
     "outputTokens": "output",

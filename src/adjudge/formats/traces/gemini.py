@@ -39,11 +39,13 @@ from adjudge.records.trace import (
 __all__ = ["Gemini"]
 
 _STREAM: Final = re.compile(
-    rb'"type"\s*:\s*"init"[^\n]*"session_id"\s*:|"type"\s*:\s*"tool_use"[^\n]*"tool_name"\s*:'
-    rb'|"type"\s*:\s*"tool_result"[^\n]*"tool_id"\s*:'
+    rb'"type"\s*:\s*"init"[^\n]{0,4000}"session_id"\s*:|"type"\s*:\s*"tool_use"[^\n]{0,4000}"tool_name"\s*:'
+    rb'|"type"\s*:\s*"tool_result"[^\n]{0,4000}"tool_id"\s*:'
 )
-_OBJECT: Final = re.compile(rb'\A\s*\{(?=.*"stats"\s*:\s*\{)(?=.*"(?:models|tools)"\s*:\s*\{)', re.DOTALL)
-_MOST_CALLS: Final = 100_000
+_OBJECT: Final = re.compile(
+    rb'\A(?:[^\n{]{0,200}\n){0,20}\s*\{(?=.*"stats"\s*:\s*\{)(?=.*"(?:models|tools)"\s*:\s*\{)', re.DOTALL
+)
+_MOST_CALLS: Final = 10_000
 
 
 class Gemini:
@@ -148,14 +150,16 @@ def _result(number: int, line: Mapping[str, Any], time_s: float | None) -> Itera
 
 def _object(number: int, given: Mapping[str, Any]) -> Iterator[TraceItem]:
     stats = mapping_of(given.get("stats"))
-    called = 0
+    called = refused = 0
     for name, tool in mapping_of(mapping_of(stats.get("tools")).get("byName")).items():
         calls = min(count_of(mapping_of(tool).get("count")) or 0, _MOST_CALLS - called)
         called += calls
         for _ in range(calls):
             yield tool_call(name, None)
         rejected = count_of(mapping_of(mapping_of(tool).get("decisions")).get("reject")) or 0
-        for _ in range(min(rejected, _MOST_CALLS)):
+        rejected = min(rejected, _MOST_CALLS - refused)
+        refused += rejected
+        for _ in range(rejected):
             yield PermissionResponse(outcome="denied", text=name)
     for model, figures in mapping_of(stats.get("models")).items():
         counts = mapping_of(mapping_of(figures).get("tokens"))

@@ -49,6 +49,7 @@ _SAMPLE: Final = re.compile(
 _ENTRY: Final = re.compile(
     r"^samples/(?P<sample>[^/]+_epoch_\d+)(?:\.json$|/(?:(?:sample|metadata|skeleton)\.json|messages/(?P<n>\d+)\.json)$)"
 )
+_MOST_UNPACKED: Final = 4 * 1024**3
 _LISTS: Final = (("samples", "*", "messages"), ("messages",), ())
 
 
@@ -89,6 +90,7 @@ def _of_archive(stream: BinaryIO) -> Iterator[TraceItem]:
     samples: dict[str, list[tuple[int, str]]] = {}
     for match, name in entries:
         samples.setdefault(match["sample"], []).append((int(match["n"] or -1), name))
+    budget = _Budget(_MOST_UNPACKED)
     with archive:
         for names in samples.values():
             reader = _Reader()
@@ -96,7 +98,7 @@ def _of_archive(stream: BinaryIO) -> Iterator[TraceItem]:
             for number, name in sorted(names, key=lambda entry: (entry[0] < 0, entry)):
                 try:
                     with archive.open(name) as entry:
-                        yield from reader.read(entry, close=False)
+                        yield from reader.read(budget.of(entry), close=False)
                 except (
                     zipfile.BadZipFile,
                     OSError,
@@ -107,6 +109,34 @@ def _of_archive(stream: BinaryIO) -> Iterator[TraceItem]:
                 ) as error:
                     yield broken(max(number, 0), f"{name[:200]}: {error}", b"")
             yield from reader.close()
+
+
+class _Budget:
+    """How much may be unpacked in all: entries of a zip file can hold a thousand times their size."""
+
+    def __init__(self, left: int) -> None:
+        self._left = left
+
+    def of(self, entry: BinaryIO) -> _Metered:
+        """An entry that is read on this budget."""
+        return _Metered(self, entry)
+
+    def spend(self, size: int) -> None:
+        """Take what was read off it."""
+        self._left -= size
+        if self._left < 0:
+            raise ValueError(f"more than {_MOST_UNPACKED:,} bytes unpacked")
+
+
+class _Metered:
+    def __init__(self, budget: _Budget, entry: BinaryIO) -> None:
+        self._budget = budget
+        self._entry = entry
+
+    def read(self, size: int = -1) -> bytes:
+        data = self._entry.read(size)
+        self._budget.spend(len(data))
+        return data
 
 
 class _Reader:

@@ -8,7 +8,18 @@ from typing import Any, BinaryIO, NamedTuple
 
 from adjudge.records.trace import BrokenLine
 
-__all__ = ["MAX_LINE", "ObjectLine", "broken", "decode_line", "read_lines", "read_objects"]
+__all__ = [
+    "MAX_LINE",
+    "MAX_VALUES",
+    "ObjectLine",
+    "RawLine",
+    "broken",
+    "decode_line",
+    "first_filled_line",
+    "parse_object",
+    "read_lines",
+    "read_objects",
+]
 
 MAX_LINE = 16 * 1024 * 1024
 """Bytes of a line that is read whole. Images in a trace make lines of some megabytes."""
@@ -46,6 +57,14 @@ def read_lines(stream: BinaryIO) -> Iterator[RawLine]:
         if number == 1:
             data = data.removeprefix(b"\xef\xbb\xbf")
         yield RawLine(number, data.rstrip(b"\r\n"), size)
+
+
+def first_filled_line(stream: BinaryIO) -> bytes:
+    """The first line that is not blank, or as much of it as is read whole; empty at the end."""
+    data = stream.readline(MAX_LINE)
+    while data and not data.strip():
+        data = stream.readline(MAX_LINE)
+    return data
 
 
 def read_objects(stream: BinaryIO) -> Iterator[ObjectLine | BrokenLine]:

@@ -30,7 +30,7 @@ from adjudge.records.trace import (
 __all__ = ["OpenCode"]
 
 _EVENT: Final = re.compile(
-    rb'"type"\s*:\s*"(?:step_start|step_finish|tool_use|text|reasoning|error)"[^\n]*"sessionID"\s*:'
+    rb'"type"\s*:\s*"(?:step_start|step_finish|tool_use|text|reasoning|error)"[^\n]{0,4000}"sessionID"\s*:'
 )
 _REJECTED: Final = re.compile(r"rejected permission|permission (?:was )?(?:denied|rejected)", re.IGNORECASE)
 

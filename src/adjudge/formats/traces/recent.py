@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import OrderedDict
 
-__all__ = ["Recent"]
+__all__ = ["Recent", "short_key"]
+
+
+def short_key(id: str) -> str:
+    """An id as something to remember it by: itself, or its digest when somebody made it long."""
+    return id if len(id) <= 100 else hashlib.sha256(id.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 class Recent:
@@ -18,18 +24,19 @@ class Recent:
         """Remember an id; says whether it is new. An empty one is never remembered, and never new."""
         if not id:
             return False
-        new = id not in self._seen
-        self._seen[id] = None
-        self._seen.move_to_end(id)
+        key = short_key(id)
+        new = key not in self._seen
+        self._seen[key] = None
+        self._seen.move_to_end(key)
         if len(self._seen) > self._most:
             self._seen.popitem(last=False)
         return new
 
     def __contains__(self, id: str) -> bool:
-        return id in self._seen
+        return short_key(id) in self._seen
 
     def discard(self, id: str) -> bool:
         """Forget an id; says whether it was known."""
-        known = id in self._seen
-        self._seen.pop(id, None)
+        known = id in self
+        self._seen.pop(short_key(id), None)
         return known

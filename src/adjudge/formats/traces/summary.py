@@ -117,7 +117,7 @@ class TraceSummariser:
             if len(self._broken) < MAX_SAMPLES:
                 self._broken.append(item)
             return
-        if not isinstance(item, Message) or item.role != "assistant":
+        if not isinstance(item, Message):
             self._structured = True
         if item.time_s is not None:
             first, last = self._times or (item.time_s, item.time_s)
@@ -172,11 +172,21 @@ class TraceSummariser:
         spent.at_least(stated)
         self._closed = _sum(self._closed, self._open.pop(agent))
 
-    def summary(self) -> TraceSummary:
-        """Everything so far."""
+    def usage(self) -> TokenUsage:
+        """What was used so far: the part of the summary that is cheap enough to ask for after every event."""
+        spent = self._spent()
+        calls = sum(self._kinds.values()) if self._structured else None
+        return _usage(_tokens(spent), _cost(spent), calls)
+
+    def _spent(self) -> _Spent:
         spent = self._closed
         for unclosed in self._open.values():
             spent = _sum(spent, unclosed)
+        return spent
+
+    def summary(self) -> TraceSummary:
+        """Everything so far."""
+        spent = self._spent()
         started, ended = self._times or (None, None)
         lasted = [] if self._stated_s is None else [self._stated_s]
         if started is not None and ended is not None and ended > started:
@@ -199,7 +209,7 @@ class TraceSummariser:
             unnamed_tool_calls=self._unnamed,
             tool_errors=self._tool_errors,
             tokens=_tokens(spent),
-            cost_usd=round(spent.cost_usd, 9) if spent.costed and not spent.uncosted else None,
+            cost_usd=_cost(spent),
             permission_requests=self._by_type["permission_request"],
             denied=self._denied,
             stop_reason=self._stop.reason if self._stop else None,
@@ -219,15 +229,18 @@ class TraceSummariser:
 
 def usage_of(summary: TraceSummary) -> TokenUsage:
     """What a run used, by its trace. What a total states beyond its parts is counted as output."""
-    tokens = summary.tokens
+    return _usage(summary.tokens, summary.cost_usd, summary.tool_calls if summary.tools_known else None)
+
+
+def _usage(tokens: TokenCounts, cost_usd: float | None, tool_calls: int | None) -> TokenUsage:
     beyond = (tokens.total or 0) - (tokens.parts or 0)
     return TokenUsage(
         input_tokens=tokens.input,
         output_tokens=(tokens.output or 0) + beyond if beyond > 0 else tokens.output,
         cache_read_tokens=tokens.cache_read,
         cache_write_tokens=tokens.cache_write,
-        cost_usd=summary.cost_usd,
-        tool_calls=summary.tool_calls if summary.tools_known else None,
+        cost_usd=cost_usd,
+        tool_calls=tool_calls,
     )
 
 
@@ -250,6 +263,10 @@ def _sum(left: _Spent, right: _Spent) -> _Spent:
         costed=left.costed + right.costed,
         uncosted=left.uncosted + right.uncosted,
     )
+
+
+def _cost(spent: _Spent) -> float | None:
+    return round(spent.cost_usd, 9) if spent.costed and not spent.uncosted else None
 
 
 def _tokens(spent: _Spent) -> TokenCounts:

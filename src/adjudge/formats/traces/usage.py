@@ -6,6 +6,7 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any
 
+from adjudge.formats.traces.recent import short_key
 from adjudge.formats.traces.values import count_of, mapping_of
 from adjudge.records.trace import TokenCounts
 
@@ -102,8 +103,9 @@ class Snapshots:
         """What a line adds to what its message had; None for nothing. Without an id every line counts."""
         if not id:
             return tokens
-        before = self._seen.pop(id, TokenCounts())
-        self._seen[id] = _larger(before, tokens)
+        key = short_key(id)
+        before = self._seen.pop(key, TokenCounts())
+        self._seen[key] = _larger(before, tokens)
         if len(self._seen) > _MOST_SNAPSHOTS:
             self._seen.popitem(last=False)
         return _more(tokens, before)

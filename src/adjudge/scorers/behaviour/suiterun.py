@@ -141,7 +141,7 @@ def shown_command(command: TestCommand) -> str:
     return " ".join((*program, *how, *command.args))
 
 
-_SHOWN = {"node": ("--test",), "jest": ("jest",), "vitest": ("vitest", "run")}
+_SHOWN = {"node": ("--test",), "jest": ("jest",), "vitest": ("vitest", "run"), "go": ("test",)}
 """What stands between the program and its arguments, where that is not `-m RUNNER`."""
 _STARTED = ("jest", "vitest")
 """Runners that are not part of their interpreter."""

@@ -62,9 +62,8 @@ class SweBench:
         `pass_to_pass` with the ids by how they ended, and `again` with second outcomes.
 
     How it is fooled:
-        Tests that cannot be falsified count when they pass, shown as unproven. Ids are those of
-        pytest and unittest, or `path::suite > test` for node:test, Jest and Vitest; other runners need the
-        type `tests`.
+        Tests that cannot be falsified count when they pass, shown as unproven. Commands that
+        only a shell could run, and other runners, need the type `tests`.
 
     Example:
         ```yaml
@@ -92,8 +91,10 @@ class SweBench:
         test_patch: ScenarioFile | None = None
         """A patch of the scenario that brings the tests; applied to the baseline."""
         cmd_prefix: ShellCommand | None = None
-        """What runs the tests, without their names: `python3 -m pytest -q` unless another plain command is
-        given, such as `npx jest` or `node --test`."""
+        """What runs the tests, without their names: `python3 -m pytest -q` unless another command of a runner
+        that trusted runs know is given. With `node --test`, `npx jest` or `npx vitest run`, ids are
+        `path::suite > test`; with `go test`, `import/path::TestName/subtest`, or with the file in place of the
+        package."""
 
         @model_validator(mode="after")
         def _can_be_run(self) -> Self:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, NamedTuple, Self
 
-from pydantic import Field, JsonValue, StringConstraints, WithJsonSchema, model_validator
+from pydantic import Discriminator, Field, JsonValue, StringConstraints, Tag, WithJsonSchema, model_validator
 
 from adjudge.contracts import Evidence
 from adjudge.records.base import Record
@@ -26,6 +26,13 @@ __all__ = ["Trace"]
 
 Kind = Annotated[
     ToolKind, WithJsonSchema({"type": "string", "enum": [*(kind.value for kind in ToolKind), "write"]})
+]
+
+
+Limit = Annotated[int, Field(ge=0, strict=True)]
+CallLimit = Annotated[
+    Annotated[Limit, Tag("all")] | Annotated[Mapping[Kind, Limit], Field(min_length=1), Tag("kinds")],
+    Discriminator(lambda value: "kinds" if isinstance(value, Mapping) else "all"),
 ]
 
 
@@ -100,11 +107,7 @@ class Trace:
         """Tools of each of these kinds or names were called at least once."""
         forbid_tools: tuple[ToolPattern, ...] = Field(default=(), max_length=100)
         """No tool of these kinds or names was called."""
-        max_tool_calls: (
-            Annotated[int, Field(ge=0, strict=True)]
-            | Annotated[Mapping[Kind, Annotated[int, Field(ge=0, strict=True)]], Field(min_length=1)]
-            | None
-        ) = None
+        max_tool_calls: CallLimit | None = None
         """The most tool calls there may be: a number for all together, or one for each of some kinds."""
         max_tokens: int | None = Field(default=None, ge=0, strict=True)
         """The most tokens that may be read and written, caches included."""

@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import random
+import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import pytest
 
 from adjudge import catalog
 from adjudge.errors import TraceUnreadable
+from adjudge.formats.traces import inspect_log
 from adjudge.formats.traces.adjudge import encode_item
 from adjudge.formats.traces.atif import write_atif
 from adjudge.formats.traces.detect import read_trace
@@ -189,3 +191,47 @@ def test_every_sample_can_be_written_as_atif(sample: Path) -> None:
     assert again.tool_calls == written.tool_calls
     assert again.tokens.total == written.tokens.total
     assert again.cost_usd == written.cost_usd
+
+
+def test_long_ids_are_not_remembered_whole() -> None:
+    """A thousand ids of 20 kB each, twice: every message still counts once."""
+    message = '{"id":"%s","content":[],"usage":{"input_tokens":2}}'
+    line = '{"type":"assistant","parent_tool_use_id":null,"message":' + message + "}"
+    ids = [f"{number}{'x' * 20_000}" for number in range(1000)]
+    data = "\n".join(line % id for id in [*ids, *ids]).encode()
+    assert read(data).tokens.input == 2000
+
+
+def test_a_part_of_many_long_texts_is_refused_and_what_follows_is_read() -> None:
+    text = json.dumps("y" * 1_000_000)
+    data = (
+        f'[{{"role":"user","content":[{",".join([text] * 40)}]}},{{"role":"user","content":"hi"}}]'.encode()
+    )
+    summary = read(data, "openai")
+    assert (summary.broken, summary.by_type["message"]) == (1, 1)
+    assert summary.broken_samples[0].reason == "*: too large a part"
+
+
+def test_an_archive_that_unpacks_to_too_much(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inspect_log, "_MOST_UNPACKED", 1_000_000)
+    stream = io.BytesIO()
+    with zipfile.ZipFile(stream, "w", compression=zipfile.ZIP_DEFLATED) as made:
+        for number in range(3):
+            made.writestr(f"samples/x_epoch_{number}.json", '{"id":"' + "x" * 600_000 + '","messages":[]}')
+    summary = read(stream.getvalue(), "inspect")
+    assert summary.broken == 2
+    assert "bytes unpacked" in summary.broken_samples[0].reason
+
+
+def test_no_count_makes_more_events_than_a_trace_can_have() -> None:
+    tools = {f"t{n}": {"count": 10**12, "decisions": {"reject": 10**12}} for n in range(50)}
+    summary = read(json.dumps({"stats": {"tools": {"byName": tools}, "models": {}}}).encode())
+    assert (summary.tool_calls, summary.denied) == (10_000, 10_000)
+
+
+@pytest.mark.parametrize("name", ["gemini-stream.jsonl", "openai-completions.jsonl"])
+def test_a_broken_first_line_hides_nothing_after_it(name: str) -> None:
+    data = (Path(__file__).parent / "samples" / name).read_bytes()
+    whole = read(data)
+    broken = read(b'{"cut off": \n' + data, whole.format)
+    assert (broken.tool_calls, broken.tokens, broken.broken) == (whole.tool_calls, whole.tokens, 1)

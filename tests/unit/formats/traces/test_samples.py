@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -199,3 +200,41 @@ def test_a_sample_split_over_entries() -> None:
     )
     items = list(read_trace(stream, filename="x.eval").items)
     assert [item.type for item in items] == ["message", "tool_call", "usage", "stop"]
+
+
+def turn(id: str, tokens: int, stated: int, cost: float) -> str:
+    usage = {"input_tokens": tokens, "output_tokens": 0}
+    message = {"id": id, "role": "assistant", "content": "ok", "usage": usage}
+    result = {
+        "type": "result",
+        "subtype": "success",
+        "total_cost_usd": cost,
+        "usage": usage,
+        "modelUsage": {"m": {"inputTokens": stated, "outputTokens": 0}},
+    }
+    said = {"type": "assistant", "parent_tool_use_id": None, "message": message}
+    return f"{json.dumps(said)}\n{json.dumps(result)}\n"
+
+
+@pytest.mark.parametrize("stated", [[100, 300, 360], [100, 200, 60]], ids=["one process", "resumed"])
+def test_results_of_several_turns_state_all_so_far_or_their_own(stated: list[int]) -> None:
+    """Turns of 100, 200 and 50 tokens; the last also used a helper model for 10 that no message shows."""
+    lines = [
+        turn(f"m{number}", tokens, total, total / 1000)
+        for number, (tokens, total) in enumerate(zip([100, 200, 50], stated, strict=True))
+    ]
+    opened = read_trace(io.BytesIO("".join(lines).encode()))
+    summary = summarise(opened.items, opened.format)
+    assert (summary.tokens.total, summary.cost_usd) == (360, 0.36)
+
+
+def test_what_is_printed_before_an_object_does_not_hide_it() -> None:
+    greeting = b"Loaded cached credentials.\nYOLO mode is enabled.\n"
+    opened = read_trace(io.BytesIO(greeting + (SAMPLES / "gemini.json").read_bytes()))
+    summary = summarise(opened.items, opened.format)
+    assert (summary.format, summary.tool_calls, summary.tokens.total, summary.broken) == (
+        "gemini",
+        2,
+        1300,
+        2,
+    )

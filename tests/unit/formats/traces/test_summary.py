@@ -4,8 +4,9 @@ from typing import Any
 
 import pytest
 
-from adjudge.formats.traces.summary import MAX_TOOLS, TraceSummariser, summarise
+from adjudge.formats.traces.summary import MAX_TOOLS, TraceSummariser, summarise, usage_of
 from adjudge.formats.traces.tools import tool_call
+from adjudge.records.run import TokenUsage
 from adjudge.records.trace import (
     MAX_TOKENS,
     BrokenLine,
@@ -133,3 +134,13 @@ def test_a_summary_can_be_asked_for_on_the_way() -> None:
     assert summariser.summary().tokens.total == 1
     summariser.add(used(input=1))
     assert summariser.summary().tokens.total == 2
+    summariser.add(tool_call("Bash", {}))
+    summariser.add(used(scope="total", cost=0.5, input=7, total=10))
+    assert summariser.usage() == usage_of(summariser.summary())
+    assert summariser.usage() == TokenUsage(input_tokens=7, output_tokens=3, cost_usd=0.5, tool_calls=1)
+
+
+def test_what_was_said_tells_nothing_of_tools() -> None:
+    said = of(Message(role="user", text="go"), Message(role="assistant", text="done"))
+    assert (said.tools_known, usage_of(said).tool_calls) == (False, None)
+    assert of(Stop(reason="end_turn")).tools_known

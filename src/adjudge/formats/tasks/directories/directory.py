@@ -151,6 +151,7 @@ def _scenario(document: dict[str, Any], default_name: str, reading: _Reading) ->
         workspace=workspace,
         solution=_solution(reading),
         recipe=Recipe(scorers=(spec,)),
+        error_categories=extras.error_categories,
         limits=RunLimits(wall_s=written.agent.timeout_sec),
         sandbox=SandboxSettings(
             env={name: value for name, value in env.items() if "${" not in value},

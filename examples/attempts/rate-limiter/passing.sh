@@ -1,0 +1,23 @@
+cat > limiter.py <<'END'
+"""A token bucket."""
+
+
+class TokenBucket:
+    """Allows `rate` tokens a second on average, and `capacity` at once."""
+
+    def __init__(self, capacity: float, rate: float) -> None:
+        self.capacity = capacity
+        self.rate = rate
+        self._level = capacity
+        self._last: float | None = None
+
+    def allow(self, now: float, tokens: float = 1) -> bool:
+        """Take `tokens` at the time `now`, if there are that many."""
+        if self._last is not None and now > self._last:
+            self._level = min(self.capacity, self._level + (now - self._last) * self.rate)
+        self._last = now if self._last is None else max(self._last, now)
+        if self._level < tokens:
+            return False
+        self._level -= tokens
+        return True
+END

@@ -1,0 +1,1 @@
+echo 'class TokenBucket: (' > limiter.py

@@ -1,0 +1,74 @@
+"""Tags that adjudge gives an evaluation by itself: what happened, in categories that can be counted.
+
+They say how an attempt failed, not that it did: verdicts are the scorers' and the gates'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from adjudge.errors import PatchUnreadable, SubjectError
+from adjudge.records.annotation import ErrorSource, ErrorTag
+from adjudge.records.evaluation import GateResult, Integrity
+from adjudge.records.score import ScorerResult, Verdict
+from adjudge.records.verifier import MechanicalError
+
+__all__ = ["mechanical_tags", "unknown_categories"]
+
+_INTEGRITY = ("tests_unmodified", "baseline_unmodified", "no_new_skips", "assertions_not_weakened")
+"""Checks whose failure means that the attempt changed what grades it."""
+_RULES = {
+    "command-timed-out": MechanicalError.TIMEOUT,
+    "path-missing": MechanicalError.OUTPUT_MISSING,
+    "file-missing": MechanicalError.OUTPUT_MISSING,
+}
+"""Findings that are such a tag; `verifier` and `rubric` give their own."""
+_RAN_OUT = ("timed out", "ran for ")
+"""How the run gate begins to say that time was up."""
+_MAX_PER_ROW = 5
+
+
+def mechanical_tags(
+    results: Sequence[ScorerResult],
+    *,
+    integrity: Integrity,
+    run: GateResult,
+    fault: Exception | None,
+) -> tuple[ErrorTag, ...]:
+    """Every tag that follows from what was found, each once."""
+    return tuple(dict.fromkeys(_tags(results, integrity, run, fault)))
+
+
+def unknown_categories(tags: Iterable[ErrorTag], known: Sequence[str]) -> tuple[str, ...]:
+    """Warnings about categories that the task does not define; none where it defines no categories."""
+    if not known:
+        return ()
+    others = dict.fromkeys(tag.category for tag in tags if tag.category not in {*known, *MechanicalError})
+    return tuple(f"error category {name!r} is not one that the task defines" for name in others)
+
+
+def _tags(
+    results: Sequence[ScorerResult], integrity: Integrity, run: GateResult, fault: Exception | None
+) -> Iterator[ErrorTag]:
+    if integrity.outcome == "tampered":
+        yield _tag(MechanicalError.TAMPERING, "; ".join(integrity.reasons))
+    if run.verdict is Verdict.FAIL and run.reason.startswith(_RAN_OUT):
+        yield _tag(MechanicalError.TIMEOUT, f"the agent {run.reason}")
+    if isinstance(fault, PatchUnreadable):
+        yield _tag(MechanicalError.PARSE_ERROR, fault.message)
+    elif isinstance(fault, SubjectError):
+        return
+    for row in results:
+        if row.verdict is not Verdict.FAIL:
+            continue
+        if row.type in _INTEGRITY and fault is None:
+            yield _tag(MechanicalError.TAMPERING, f"{row.name}: {row.reason}")
+        found = [finding for finding in row.findings if finding.rule in _RULES]
+        for finding in found[:_MAX_PER_ROW]:
+            yield _tag(_RULES[finding.rule], f"{row.name}: {finding.message}")
+
+
+def _tag(category: MechanicalError, description: str) -> ErrorTag:
+    return ErrorTag(
+        category=category.value, description=description.strip() or None, source=ErrorSource.MECHANICAL
+    )

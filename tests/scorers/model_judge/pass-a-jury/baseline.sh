@@ -1,0 +1,1 @@
+printf "def total(prices):\n    return 0\n" > shop.py
