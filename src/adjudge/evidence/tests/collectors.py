@@ -12,8 +12,8 @@ from adjudge.contracts import SandboxBackend, Subject
 from adjudge.errors import UsageError
 from adjudge.evidence.gradedtree import Graded, graded_tree, laid_over
 from adjudge.evidence.hiddenfiles import baseline_directory
-from adjudge.evidence.tests.javascriptsuite import find_javascript_suite
 from adjudge.evidence.tests.gosuite import find_go_suite
+from adjudge.evidence.tests.javascriptsuite import find_javascript_suite
 from adjudge.evidence.tests.nodesuite import find_node_suite
 from adjudge.evidence.tests.order import Order
 from adjudge.evidence.tests.session import Suites

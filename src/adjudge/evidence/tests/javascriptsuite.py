@@ -84,7 +84,7 @@ async def find_javascript_suite(
     named = command.model_copy(update={"args": (*options, *by_path, *sorted(files))})
     if request.tree.isolation is Isolation.SNAPSHOT:
         files |= await asyncio.to_thread(_configs, graded, baseline.base)
-    return Suite(named, files, expected, (), len(collected), collected)
+    return Suite(named, files, expected, (), len(collected), order=collected)
 
 
 def _scoped(request: TestRun) -> TestCommand:

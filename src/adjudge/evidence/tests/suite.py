@@ -45,10 +45,10 @@ class Suite:
     expected: tuple[str, ...] | None
     plugins: tuple[str, ...]
     collected: int | None
-    order: tuple[str, ...] = ()
-    """Ids in the order in which they are reported, where names have to be found again by it."""
     mounts: tuple[Mount, ...] = ()
     """What its sessions share, made where nothing of the candidate's could run."""
+    order: tuple[str, ...] = ()
+    """Ids in the order in which they are reported, where names have to be found again by it."""
 
 
 async def find_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, suites: Suites) -> Suite:

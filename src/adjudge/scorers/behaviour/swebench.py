@@ -93,8 +93,8 @@ class SweBench:
         cmd_prefix: ShellCommand | None = None
         """What runs the tests, without their names: `python3 -m pytest -q` unless another command of a runner
         that trusted runs know is given. With `node --test`, `npx jest` or `npx vitest run`, ids are
-        `path::suite > test`; with `go test`, `import/path::TestName/subtest`, or with the file in place of the
-        package."""
+        `path::suite > test`; with `go test`, `import/path::TestName/subtest`, or with the file in place of
+        the package."""
 
         @model_validator(mode="after")
         def _can_be_run(self) -> Self:
