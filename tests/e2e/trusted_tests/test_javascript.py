@@ -133,7 +133,8 @@ def test_forged_reports_of_our_own_are_found_out(tmp_path: Path, runner: Runner)
     # The stream of a sandbox that root made is another user's and cannot be opened at all.
     rules = {finding.rule for finding in row.findings}
     left_out = {finding.path for finding in row.findings if finding.rule == "left-out-of-clean"}
-    assert left_out >= set(PLANTED), left_out
+    # What package managers write is not listed file by file.
+    assert left_out >= {path for path in PLANTED if not path.startswith("node_modules/")}, left_out
     assert rules & {"passes-when-falsified", "session-problem"}, _said(row)
 
 
