@@ -23,6 +23,7 @@ from adjudge.settings import Settings, load_settings
 from adjudge.store.opening import store_for
 from adjudge.tasks.load import label
 from adjudge.workflows.agents import agent_ref
+from adjudge.workflows.judging import load_judge
 from adjudge.workflows.planning import plan_matrix
 from adjudge.workflows.run import (
     RunMeans,
@@ -77,6 +78,11 @@ __all__ = ["run"]
 @click.option(
     "--new", is_flag=True, help="Start anew where an unfinished experiment of this matrix is there."
 )
+@click.option(
+    "--judge",
+    metavar="FILE|MODEL",
+    help="Have every run judged: a YAML file, or a model's name (several, parted by commas, are a jury).",
+)
 @click.option("--sandbox", metavar="NAME", help="auto, bubblewrap, or process (no isolation).")
 @click.option("--name", metavar="TEXT", help="What reports call the experiment.")
 @click.option("--dry-run", is_flag=True, help="Say what would be run, and run nothing.")
@@ -95,6 +101,7 @@ def run(
     max_cost_usd: float | None,
     resume: str | None,
     new: bool,
+    judge: str | None,
     sandbox: str | None,
     name: str | None,
     dry_run: bool,
@@ -119,6 +126,8 @@ def run(
         plan = None
     else:
         plan = _plan(paths, agents, trials, options, where=where, limit=limit, name=name)
+        if (given := judge or settings.judge) and (judge or plan.judge is None):
+            plan = plan.model_copy(update={"judge": load_judge(given).model_dump(mode="json")})
         if dry_run:
             return _show_matrix(plan, settings)
     store = store_for(settings)

@@ -28,6 +28,7 @@ COMMANDS: dict[str, Entry] = {
         "adjudge.cli.annotate:annotations", "List what people said, and how far they agree."
     ),
     "regrade": Entry("adjudge.cli.regrade:regrade", "Grade stored runs again and say what moved."),
+    "judge": Entry("adjudge.cli.judge:judge", "Ask an LLM judge about stored runs; calibrate it."),
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
     "trace": Entry("adjudge.cli.trace:trace", "Show how an agent worked, from any kind of trace."),
     "store": Entry("adjudge.cli.store:store", "Check, clear up, move and take over what is kept."),
