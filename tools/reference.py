@@ -171,10 +171,17 @@ def render_protected() -> str:
         f"| {shadow.name} | {_cell(shadow.reason)} | added modules and packages in the root, `src`, `lib` or "
         "`python` with the name of a test runner's or the standard library's |"
     )
+    vendored = protected.VENDORED
+    parts.append(
+        f"| {vendored.name} | {_cell(vendored.reason)} | Go files below `vendor` that the baseline has |"
+    )
     merged = ", ".join(f"`{name}`" for name in testconfig.MERGED)
     parts.append(
         f"\n{merged} hold settings of the product as well: their test sections come from the baseline, all "
-        "others from the attempt. One that cannot be read is the baseline's.\n"
+        "others from the attempt. One that cannot be read is the baseline's. In `go.mod`, "
+        "`Cargo.toml` and `pom.xml` what dependencies are swapped for (`replace`, `patch`, a parent, a "
+        "profile) counts as a test section. Gradle's build files are programs, so they are the baseline's as "
+        "a whole; a task whose work needs them changed has to `allow` them.\n"
     )
     return "\n".join(parts)
 

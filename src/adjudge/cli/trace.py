@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import importlib
+import os
+import re
 import shutil
 import sys
 import tempfile
@@ -19,9 +22,12 @@ from adjudge.reports.timeline import render_event, render_totals
 
 __all__ = ["trace"]
 
+_RUN = re.compile(r"^[0-9a-z]{4,40}$")
+"""What may be the beginning of a run's id."""
+
 
 @click.command()
-@click.argument("file")
+@click.argument("file", metavar="FILE|RUN")
 @click.option(
     "--format", "format_", metavar="NAME", help="What it is written in, when that is not found out."
 )
@@ -35,7 +41,7 @@ __all__ = ["trace"]
     "--limit", type=click.IntRange(0), metavar="N", help="Show at most N events; totals are of all."
 )
 def trace(file: str, format_: str | None, as_json: bool, to: str | None, limit: int | None) -> None:
-    """Show how an agent worked: FILE is a trace in any known format (- for stdin).
+    """Show how an agent worked: FILE is a trace in any known format (- for stdin), RUN a stored run.
 
     The format is found out by the content. Known are the traces of Claude Code, Codex, Gemini CLI, opencode
     and aider, ATIF, Inspect logs, OpenAI and Anthropic messages, OpenTelemetry GenAI spans and plain text.
@@ -50,6 +56,12 @@ def trace(file: str, format_: str | None, as_json: bool, to: str | None, limit: 
             # Some formats can only be read where one can go back.
             shutil.copyfileobj(sys.stdin.buffer, spooled)
             spooled.flush()
+            file = spooled.name
+        elif _RUN.match(file) and not os.path.lexists(file):
+            # Loaded here: a trace in a file needs no store.
+            listing = importlib.import_module("adjudge.workflows.listing")
+            kept = listing.copy_trace(file, spooled)
+            format_ = format_ or kept
             file = spooled.name
         source = trace_file(file, format=format_)
         if to is not None:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from adjudge.formats.patterns import PathPatterns
 from adjudge.syntax.languages import default_test_globs
 
-__all__ = ["GROUPS", "SHADOWING", "ProtectedGroup", "Protection"]
+__all__ = ["GROUPS", "SHADOWING", "VENDORED", "ProtectedGroup", "Protection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,10 @@ GROUPS = (
             "**/.taprc", "**/.nycrc", "**/.nycrc.*", "**/playwright.config.*", "**/cypress.config.*",
             "**/.rspec", "**/phpunit.xml", "**/phpunit.xml.dist", "**/testng.xml",
             "**/junit-platform.properties", ".mvn", "**/.cargo/config", "**/.cargo/config.toml",
-            ".config/nextest.toml", "**/nextest.toml", "go.env",
+            ".config/nextest.toml", "**/nextest.toml", "go.env", "**/go.work",
+            "**/go.work.sum", "**/build.gradle", "**/build.gradle.kts", "**/settings.gradle",
+            "**/settings.gradle.kts", "**/gradle.properties", "**/gradlew", "**/gradle/wrapper",
+            "**/buildSrc", "**/init.gradle", "**/init.gradle.kts",
         ),
         "it says which tests run and how",
     ),
@@ -78,6 +81,10 @@ _IMPORT_ROOTS = ("", "src/", "lib/", "python/")
 SHADOWING = ProtectedGroup(
     "shadowing modules", (), "it would be loaded in place of the runner's or the standard library's"
 )
+VENDORED = ProtectedGroup(
+    "vendored packages", (), "tests use it as well; what is added beside it is the attempt's"
+)
+_VENDORED = re.compile(r"(?:.+/)?vendor/.+\.(?:go|s|c|h|syso)")
 _OWN = ProtectedGroup("protected by the recipe", (), "the recipe's `protect`, or what its command runs")
 
 
@@ -108,6 +115,8 @@ class Protection:
         for group, patterns in _COMPILED:
             if any(one in patterns for one in above):
                 return group
+        if in_baseline and _VENDORED.fullmatch(path):
+            return VENDORED
         return SHADOWING if not in_baseline and _shadows(path) else None
 
     def allows(self, path: str) -> bool:

@@ -18,6 +18,18 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+from adjudge.formats.buildfiles import (
+    cargo_paths,
+    go_tests,
+    merge_go,
+    merge_pom,
+    pom_tests,
+    read_go,
+    read_pom,
+    write_go,
+    write_pom,
+)
+
 __all__ = ["MERGED", "ConfigUnreadable", "has_pytest_section", "is_merged", "merge_config", "write_toml"]
 
 
@@ -43,6 +55,9 @@ MERGED: Mapping[str, str] = {
     "package.json": "json",
     "setup.cfg": "ini",
     "tox.ini": "ini",
+    "go.mod": "go",
+    "Cargo.toml": "cargo",
+    "pom.xml": "pom",
 }
 """File name → format, in whatever folder it lies."""
 
@@ -66,11 +81,11 @@ def merge_config(path: str, baseline: bytes | None, attempt: bytes | None) -> tu
     format = _FORMATS[MERGED[path.rpartition("/")[2]]]
     try:
         old, new = format.read(baseline or b""), format.read(attempt or b"")
+        if format.tests(old) == format.tests(new):
+            return attempt, False
+        merged = format.merge(new, old)
     except (ValueError, RecursionError, configparser.Error) as error:
         raise ConfigUnreadable(str(error).splitlines()[0] if str(error) else type(error).__name__) from error
-    if format.tests(old) == format.tests(new):
-        return attempt, False
-    merged = format.merge(new, old)
     try:
         return (format.write(merged) if merged else None), True
     except (ValueError, RecursionError, configparser.Error) as error:
@@ -225,6 +240,14 @@ def _plugins(found: Sections) -> Any:
     return found.get(_ENTRY_POINTS, {}).get("pytest11")
 
 
+def _cargo_tests(found: Sections) -> dict[str, Any]:
+    return _tests_at(cargo_paths(found), found)
+
+
+def _merge_cargo(found: Sections, other: Sections) -> dict[str, Any]:
+    return _merge_at(cargo_paths(found, other), found, other)
+
+
 class _Format(NamedTuple):
     read: Callable[[bytes], dict[str, Any]]
     write: Callable[[Sections], bytes]
@@ -240,4 +263,7 @@ _FORMATS = {
         _read_json, _write_json, partial(_tests_at, _JSON_TESTS), partial(_merge_at, _JSON_TESTS)
     ),
     "ini": _Format(_read_ini, _write_ini, _ini_tests, _merge_ini),
+    "go": _Format(read_go, write_go, go_tests, merge_go),
+    "cargo": _Format(_read_toml, write_toml, _cargo_tests, _merge_cargo),
+    "pom": _Format(read_pom, write_pom, pom_tests, merge_pom),
 }

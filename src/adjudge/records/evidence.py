@@ -147,6 +147,9 @@ class Isolation(StrEnum):
     CLEAN = "clean"
     """The baseline with the attempt's changes to unprotected paths; tests, test configuration and whatever
     runs them are the baseline's."""
+    LIVE = "live"
+    """The final workspace itself, in the sandbox the agent worked in, with the processes it left running.
+    After everything else, one at a time. Where there is no such sandbox, as `snapshot`."""
 
 
 class GradedTree(Record):
@@ -264,12 +267,13 @@ class TestCommand(Record):
 
     __test__: ClassVar[bool] = False
 
-    runner: Literal["pytest", "unittest", "node"] = "pytest"
+    runner: Literal["pytest", "unittest", "node", "go"] = "pytest"
     interpreter: tuple[str, ...] = ("python3",)
     """The interpreter, found on the sandbox's PATH or named by an absolute path."""
     args: tuple[str, ...] = ()
     """For the runner: files, folders and options. Never single ids: what is expected is not told inside.
-    `node` takes files, folders and shell patterns, which are looked up among the trusted files."""
+    `node` takes files, folders and shell patterns, which are looked up among the trusted files; `go` takes
+    packages."""
     path: tuple[str, ...] = (".",)
     """Python's import path, before everything else, relative to the workspace."""
     config: str | None = None

@@ -161,6 +161,11 @@ class RunDatabase:
                 self._find(connection, schema.runs, "run", id_or_prefix)["document"]
             )
 
+    def position(self, id_or_prefix: str) -> int:
+        """Where a run stands in the order of recording, for `RunFilter.before`."""
+        with self.database.reading("the run cannot be read") as connection:
+            return int(self._find(connection, schema.runs, "run", id_or_prefix)["seq"])
+
     def runs(self, *, experiment_id: str | None = None) -> Iterator[Run]:
         """Runs, newest first, streamed."""
         narrowed = [] if experiment_id is None else [schema.runs.c.experiment_id == experiment_id]

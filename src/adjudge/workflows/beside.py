@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adjudge import catalog
 from adjudge.contracts import TraceSource
-from adjudge.errors import ConfigInvalid, SubjectError
+from adjudge.errors import ConfigInvalid, InfraError, SubjectError
 from adjudge.formats.traces.recorded import trace_file
 from adjudge.gates.run import no_agent_ran, trace_given
 from adjudge.records.evaluation import GateResult
@@ -57,7 +57,7 @@ def gate_of_trace(trace: TraceSource, given: str, limits: RunLimits) -> GateResu
         return no_agent_ran(given)
     try:
         summary = trace.summary()
-    except SubjectError as error:
+    except (SubjectError, InfraError) as error:
         gate = no_agent_ran(given)
         return GateResult(verdict=gate.verdict, reason=f"{gate.reason}; {error.message}")
     return trace_given(given, summary, limits)

@@ -7,7 +7,7 @@ import json
 import tomllib
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adjudge.formats.testconfig import ConfigUnreadable, has_pytest_section, merge_config, write_toml
@@ -130,6 +130,7 @@ def _without_none(value: object) -> object:
     return value
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(product=st.dictionaries(st.text(st.characters(codec="utf-8")), _values, max_size=4))
 def test_what_is_merged_reads_back_as_it_was(product: dict[str, object]) -> None:
     for name in (
@@ -154,3 +155,149 @@ def test_what_is_merged_reads_back_as_it_was(product: dict[str, object]) -> None
     plain = _without_none(product)
     assert isinstance(plain, dict)
     assert tomllib.loads(write_toml(plain).decode()) == plain
+
+
+def test_go_modules_keep_what_the_baseline_swapped() -> None:
+    old = b"module example.com/shop\n\ngo 1.18\n\nreplace example.com/a => ./a // ours\n"
+    new = b"""\
+module example.com/shop // a comment
+
+go 1.20
+
+require (
+\texample.com/b v1.2.3 // indirect
+\tgithub.com/stretchr/testify v1.8.1
+)
+
+replace (
+\tgithub.com/stretchr/testify => ./evil
+\texample.com/a => ./b
+)
+"""
+    merged, differed = merge_config("go.mod", old, new)
+    assert differed
+    assert merged is not None
+    assert merged.decode().splitlines() == [
+        "module example.com/shop // a comment",
+        "go 1.20",
+        "require example.com/b v1.2.3 // indirect",
+        "require github.com/stretchr/testify v1.8.1",
+        "replace example.com/a => ./a // ours",
+    ]
+    product = old + b"require example.com/b v1.0.0\n"
+    assert merge_config("sub/go.mod", old, product) == (product, False)
+    assert merge_config("go.mod", None, b"module a\n") == (b"module a\n", False)
+
+
+@pytest.mark.parametrize("text", ["evil x\n", "require (\n a v1\n", "module\n", "/* x */ module a\n"])
+def test_go_modules_that_are_not_understood(text: str) -> None:
+    with pytest.raises(ConfigUnreadable):
+        merge_config("go.mod", b"module a\n", text.encode())
+
+
+def test_cargo_sections() -> None:
+    old = """
+        [package]
+        name = "shop"
+        [dependencies]
+        serde = "1"
+        [dev-dependencies]
+        proptest = "1"
+        [target.'cfg(unix)'.dev-dependencies]
+        nix = "0.1"
+    """
+    new = """
+        [package]
+        name = "shop"
+        autotests = false
+        [lib]
+        name = "shop"
+        test = false
+        [dependencies]
+        serde = "2"
+        [dev-dependencies]
+        proptest = { path = "evil" }
+        [[test]]
+        name = "all"
+        harness = false
+        [profile.test]
+        debug-assertions = false
+        [patch.crates-io]
+        proptest = { path = "evil" }
+        [target.'cfg(all())'.dev-dependencies]
+        x = "1"
+    """
+    merged, differed = merge_config("Cargo.toml", old.encode(), new.encode())
+    assert differed
+    assert merged is not None
+    found = tomllib.loads(merged.decode())
+    assert found["dependencies"] == {"serde": "2"}
+    assert found["dev-dependencies"] == {"proptest": "1"}
+    assert found["lib"] == {"name": "shop"}
+    assert found["package"] == {"name": "shop"}
+    assert found["target"] == {"cfg(unix)": {"dev-dependencies": {"nix": "0.1"}}, "cfg(all())": {}}
+    assert {"test", "patch"}.isdisjoint(found)
+    assert not found.get("profile")
+
+
+_POM = """<project xmlns="http://maven.apache.org/POM/4.0.0">
+  <artifactId>shop</artifactId>
+  <properties><java>17</java>{properties}</properties>
+  <dependencies>
+    <dependency><groupId>org.junit.jupiter</groupId><artifactId>j</artifactId><version>{junit}</version></dependency>
+    {dependencies}
+  </dependencies>
+  <build><plugins>
+    {plugins}
+    <plugin><artifactId>maven-surefire-plugin</artifactId><version>3.0</version>{surefire}</plugin>
+  </plugins></build>
+  {more}
+</project>
+"""
+
+
+def _pom(**parts: str) -> bytes:
+    names = ("properties", "dependencies", "plugins", "surefire", "more")
+    return _POM.format(**{"junit": "5", **dict.fromkeys(names, ""), **parts}).encode()
+
+
+def test_maven_sections() -> None:
+    product = "<dependency><groupId>g</groupId><artifactId>a</artifactId></dependency>"
+    plugin = "<plugin><artifactId>maven-jar-plugin</artifactId></plugin>"
+    old = _pom(surefire="<configuration><forkCount>2</forkCount></configuration>")
+    new = _pom(
+        junit="4",
+        properties="<skipTests>true</skipTests><maven.test.failure.ignore>true</maven.test.failure.ignore>",
+        dependencies=product + "<dependency><artifactId>e</artifactId><scope>test</scope></dependency>",
+        plugins=plugin,
+        surefire="<configuration><skip>true</skip></configuration>",
+        more="<profiles><profile><id>x</id></profile></profiles>",
+    )
+    merged, differed = merge_config("pom.xml", old, new)
+    assert differed
+    assert merged is not None
+    text = merged.decode()
+    for kept in ("<artifactId>a<", "maven-jar-plugin", "<forkCount>2<", "<version>5<", "<java>17<"):
+        assert kept in text
+    for gone in ("skip", "<artifactId>e<", "profile", "<version>4<", "failure.ignore"):
+        assert gone not in text
+    again, differs = merge_config("pom.xml", old, merged)
+    assert (again, differs) == (merged, False)
+    honest = _pom(dependencies=product, surefire="<configuration><forkCount> 2 </forkCount></configuration>")
+    assert merge_config("pom.xml", old, honest) == (honest, False)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b'<!DOCTYPE x [<!ENTITY e "e">]><project>&e;</project>',
+        '<!DOCTYPE x [<!ENTITY e "e">]><project>&e;</project>'.encode("utf-16"),
+        b"<project>",
+        b"<other/>",
+        b"<project><dependencies>" + b"<dependency>" * 100_000,
+        b"<project><profiles>" + b"<a>" * 20_000 + b"</a>" * 20_000 + b"</profiles></project>",
+    ],
+)
+def test_maven_files_that_are_not_read(text: bytes) -> None:
+    with pytest.raises(ConfigUnreadable):
+        merge_config("pom.xml", _pom(), text)

@@ -18,6 +18,7 @@ _MAX_ID = 4096
 _MAX_MESSAGE = 4096
 _MAX_REPORTS = 2_000_000
 _MAX_UNCOLLECTED = 50
+_MAX_NOTED = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class Channel:
     unavailable: str = ""
     """Why the runner could not be loaded."""
     ends: list[int] = field(default_factory=list)
+    noted: list[str] = field(default_factory=list)
     unreadable: int = 0
     first_unreadable: str = ""
     _rest: bytearray = field(default_factory=bytearray)
@@ -73,10 +75,21 @@ class Channel:
             self._bad(bytes(self._rest))
         self._rest.clear()
 
+    def report(self, report: dict[str, Any]) -> None:
+        """Take in one report that was put together outside, from what a runner printed."""
+        self._reports += 1
+        if self._reports <= _MAX_REPORTS and not self._take(report):
+            self._bad(repr(report).encode("utf-8", "replace"))
+
+    def note(self, problem: str) -> None:
+        """Add to the problems something that was seen outside."""
+        if len(self.noted) < _MAX_NOTED:
+            self.noted.append(_clean(problem))
+
     @property
     def problems(self) -> tuple[str, ...]:
         """What was wrong with the reports."""
-        found = []
+        found = list(self.noted)
         if self.unreadable:
             found.append(f"{self.unreadable} lines on the report channel are not reports")
         if self._reports > _MAX_REPORTS:

@@ -12,6 +12,7 @@ from adjudge.contracts import SandboxBackend, Subject
 from adjudge.errors import UsageError
 from adjudge.evidence.gradedtree import Graded, graded_tree, laid_over
 from adjudge.evidence.hiddenfiles import baseline_directory
+from adjudge.evidence.tests.gosuite import find_go_suite
 from adjudge.evidence.tests.nodesuite import find_node_suite
 from adjudge.evidence.tests.order import Order
 from adjudge.evidence.tests.session import Suites
@@ -27,6 +28,7 @@ _FINDS: Mapping[str, Callable[[TestRun, Graded, WorkspaceTree, Suites], Awaitabl
     "pytest": find_suite,
     "unittest": find_suite,
     "node": find_node_suite,
+    "go": find_go_suite,
 }
 """How it is found out for each runner which files may be believed and which ids are expected."""
 
@@ -96,6 +98,7 @@ class TestRunCollector:
                     plugins=suite.plugins,
                     timeout_s=request.timeout_s,
                     test_timeout_s=request.test_timeout_s,
+                    mounts=suite.mounts,
                 ),
                 tree=tree,
                 files=suite.files,

@@ -7,6 +7,7 @@ from functools import cache
 from importlib import resources
 
 from adjudge.records.evidence import TestCommand
+from adjudge.records.sandbox import Mount
 
 __all__ = ["Order", "inside_text"]
 
@@ -23,6 +24,8 @@ class Order:
     """Leave out what only people read; for sessions in which many tests fail on purpose."""
     timeout_s: float = 900.0
     test_timeout_s: float = 60.0
+    mounts: tuple[Mount, ...] = ()
+    """What the sandbox shows beyond what every one of the task does."""
 
 
 @cache

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from adjudge.contracts import SandboxBackend
+from adjudge.contracts import Sandbox, SandboxBackend
 from adjudge.errors import SandboxError
 from adjudge.evidence.tests.channel import Channel
 from adjudge.evidence.tests.order import Order
+from adjudge.evidence.tests.runners.golang import drive_go
 from adjudge.evidence.tests.runners.node import node_request
 from adjudge.evidence.tests.runners.python import python_request
 from adjudge.records.sandbox import (
@@ -34,7 +35,9 @@ _STARTS: Mapping[str, Callable[[Order, Limits], ExecRequest]] = {
     "unittest": python_request,
     "node": node_request,
 }
-"""How each runner is started."""
+"""How each runner is started that reports by itself."""
+_DRIVES: Mapping[str, Callable[[Sandbox, Order, Limits, Channel], Awaitable[ExecResult]]] = {"go": drive_go}
+"""How the others are taken through a session step by step."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +97,8 @@ class Suites:
     async def run(self, order: Order, workspace: WorkspaceTree) -> Session:
         """Run one session in a fresh sandbox over a workspace."""
         limits = self._base.limits.model_copy(update={"wall_s": order.timeout_s})
-        spec = self._base.model_copy(update={"workspace": workspace, "limits": limits})
+        mounts = (*self._base.mounts, *order.mounts)
+        spec = self._base.model_copy(update={"workspace": workspace, "limits": limits, "mounts": mounts})
         channel = Channel()
 
         def observe(stream: Literal["stdout", "stderr"], data: bytes) -> None:
@@ -104,9 +108,11 @@ class Suites:
         try:
             async with asyncio.timeout(order.timeout_s + _GRACE_S):
                 async with await self._backend.start(spec) as sandbox:
-                    result = await sandbox.exec(
-                        _STARTS[order.command.runner](order, limits), on_output=observe
-                    )
+                    if drive := _DRIVES.get(order.command.runner):
+                        result = await drive(sandbox, order, limits, channel)
+                    else:
+                        start = _STARTS[order.command.runner]
+                        result = await sandbox.exec(start(order, limits), on_output=observe)
                     report = sandbox.report
                     self.reports.append(report)
         except TimeoutError as error:

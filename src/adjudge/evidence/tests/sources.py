@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Protocol
 
+from adjudge.syntax.golang.falsify import SUFFIX as GO
+from adjudge.syntax.golang.falsify import GoFile
 from adjudge.syntax.javascript.falsify import SUFFIXES as JAVASCRIPT
 from adjudge.syntax.javascript.falsify import JavaScriptFile
 from adjudge.syntax.python.falsify import FalsifiableFile, Falsification
@@ -45,16 +47,27 @@ class Source(Protocol):
         """The file with the definitions named in `falsified` made false; nothing else differs."""
 
 
-_LANGUAGES: tuple[tuple[tuple[str, ...], Callable[[str, bytes, str], Source]], ...] = (
-    ((".py",), lambda _, data, seed: FalsifiableFile(data, seed)),
-    (JAVASCRIPT, lambda _, data, seed: JavaScriptFile(data, seed)),
+_LANGUAGES: tuple[tuple[tuple[str, ...], Callable[[str, Mapping[str, bytes], str], Source]], ...] = (
+    ((".py",), lambda path, files, seed: FalsifiableFile(files[path], seed)),
+    (JAVASCRIPT, lambda path, files, seed: JavaScriptFile(files[path], seed)),
+    ((GO,), lambda path, files, seed: GoFile(files[path], seed, _beside(path, files))),
 )
-"""Suffixes, and how a file with one of them is read: from its path, its content and a seed."""
+"""Suffixes, and how a file with one of them is read: from its path, all trusted files and a seed."""
 
 
-def read_source(path: str, data: bytes, seed: str) -> Source | None:
+def read_source(path: str, files: Mapping[str, bytes], seed: str) -> Source | None:
     """Read a test file; None when nothing in it could be falsified."""
-    return next((read(path, data, seed) for suffixes, read in _LANGUAGES if path.endswith(suffixes)), None)
+    return next((read(path, files, seed) for suffixes, read in _LANGUAGES if path.endswith(suffixes)), None)
+
+
+def _beside(path: str, files: Mapping[str, bytes]) -> list[bytes]:
+    """The other Go files of a folder: one package, whose functions know each other."""
+    folder = path.rpartition("/")[0]
+    return [
+        data
+        for other, data in files.items()
+        if other != path and other.endswith(GO) and other.rpartition("/")[0] == folder
+    ]
 
 
 def has_parameters(path: str) -> bool:

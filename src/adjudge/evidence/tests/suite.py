@@ -22,7 +22,7 @@ from adjudge.evidence.tests.twins import TestFiles
 from adjudge.formats.testconfig import has_pytest_section
 from adjudge.records.evidence import Isolation, TestCommand, TestRun
 from adjudge.records.paths import path_from_bytes
-from adjudge.records.sandbox import WorkspaceTree
+from adjudge.records.sandbox import Mount, WorkspaceTree
 
 __all__ = ["Suite", "content", "find_files", "find_suite", "is_file", "read_test_files"]
 
@@ -45,6 +45,8 @@ class Suite:
     expected: tuple[str, ...] | None
     plugins: tuple[str, ...]
     collected: int | None
+    mounts: tuple[Mount, ...] = ()
+    """What its sessions share, made where nothing of the candidate's could run."""
 
 
 async def find_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, suites: Suites) -> Suite:
@@ -64,7 +66,7 @@ async def find_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, 
         if config is not None:
             path, data = config
             command = command.model_copy(update={"config": path})
-            if request.tree.isolation is Isolation.SNAPSHOT:
+            if request.tree.isolation is not Isolation.CLEAN:
                 files[path] = data
     if request.plugins is not None:
         return Suite(command, files, request.expected, request.plugins, None)

@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
+from adjudge.evidence.tests.goids import GoIds
 from adjudge.evidence.tests.sources import Source, has_parameters, read_source
 from adjudge.syntax.python.falsify import FalsifiableFile, Falsification
 
@@ -48,7 +49,7 @@ class TestFiles:
                 known.setdefault(path, {}).setdefault(name, []).append(parameters.removesuffix("]"))
         self._files: dict[str, Source] = {}
         for path, data in files.items():
-            source = read_source(path, data, f"{seed}\0{path}")
+            source = read_source(path, files, f"{seed}\0{path}")
             if source is None:
                 continue
             asked: dict[str, list[str]] = {}
@@ -58,9 +59,11 @@ class TestFiles:
                 FalsifiableFile(data, f"{seed}\0{path}", known_parameters=asked) if asked else source
             )
         self._modules = _modules(self._files)
+        self._go = GoIds(self._files)
 
     def locate(self, id_: str) -> Located | None:
         """The file and name behind an id: `path::name` (parameters or not), or unittest's `a.b.C.m`."""
+        id_ = self._go.full(id_) or id_
         path, separator, name = self.base(id_).partition("::")
         if separator:
             return Located(path, name) if path in self._files else None
@@ -148,6 +151,8 @@ class TestFiles:
 
     def canonical(self, id_: str) -> str:
         """An id in pytest's form, whichever runner wrote it."""
+        if full := self._go.full(id_):
+            return full
         located = None if "::" in id_ else self.locate(id_)
         return id_ if located is None else f"{located.path}::{located.name}"
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from threading import Lock
 from typing import BinaryIO
 
-from adjudge.errors import AdjudgeError, ConfigInvalid, SubjectError
+from adjudge.errors import AdjudgeError, ConfigInvalid, InfraError, SubjectError, boundary
 from adjudge.formats.traces.detect import read_trace
 from adjudge.formats.traces.summary import TraceSummariser
 from adjudge.records.trace import TraceItem, TraceSummary
@@ -57,7 +57,8 @@ class RecordedTrace:
             return self._summary
 
     def _summarised(self) -> TraceSummary:
-        with self._open() as stream:
+        # A disk that fails under it, or a reader of somebody else's: neither is the attempt's fault.
+        with boundary(InfraError, "the trace cannot be read"), self._open() as stream:
             opened = read_trace(stream, filename=self._filename, format=self._format)
             summariser = TraceSummariser(opened.format)
             for item in opened.items:

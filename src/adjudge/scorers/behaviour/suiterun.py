@@ -140,7 +140,7 @@ def shown_command(command: TestCommand) -> str:
     return " ".join((*command.interpreter, *how, *command.args))
 
 
-_SHOWN = {"node": ("--test",)}
+_SHOWN = {"node": ("--test",), "go": ("test",)}
 """What stands between the program and its arguments, where that is not `-m RUNNER`."""
 
 

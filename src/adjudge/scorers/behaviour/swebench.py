@@ -61,8 +61,8 @@ class SweBench:
         `pass_to_pass` with the ids by how they ended, and `again` with second outcomes.
 
     How it is fooled:
-        Tests that cannot be falsified count when they pass, shown as unproven. Only pytest and unittest are
-        run; ids of other runners need the type `tests`.
+        Tests that cannot be falsified count when they pass, shown as unproven. Commands that
+        only a shell could run, and other runners, need the type `tests`.
 
     Example:
         ```yaml
@@ -90,8 +90,9 @@ class SweBench:
         test_patch: ScenarioFile | None = None
         """A patch of the scenario that brings the tests; applied to the baseline."""
         cmd_prefix: ShellCommand | None = None
-        """What runs the tests, without their names: `python3 -m pytest -q` unless another pytest or unittest
-        command is given."""
+        """What runs the tests, without their names: `python3 -m pytest -q` unless another command of a runner
+        that trusted runs know is given. With `go test`, ids are `import/path::TestName/subtest`, or with the
+        file in place of the package."""
 
         @model_validator(mode="after")
         def _can_be_run(self) -> Self:

@@ -5,10 +5,11 @@ import json
 
 import pytest
 
-from adjudge.errors import TraceUnreadable
+from adjudge.errors import InfraError, TraceUnreadable
 from adjudge.formats.traces.adjudge import AdjudgeTrace, encode_header, write_trace
 from adjudge.formats.traces.detect import read_trace
 from adjudge.formats.traces.lines import MAX_LINE
+from adjudge.formats.traces.recorded import RecordedTrace
 from adjudge.formats.traces.tools import tool_call
 from adjudge.records.trace import (
     BrokenLine,
@@ -101,3 +102,32 @@ def test_long_text_keeps_its_ends() -> None:
     assert message.text.startswith("begin")
     assert message.text.endswith("end")
     assert message.dropped > 2_000_000
+
+
+class Failing(io.BytesIO):
+    def read(self, size: int | None = -1, /) -> bytes:
+        raise OSError(5, "Input/output error")
+
+    readinto = None  # type: ignore[assignment]  # so that `read` is what is called
+
+
+def test_a_disk_that_fails_is_not_the_attempts_fault() -> None:
+    trace = RecordedTrace(lambda: Failing(b"x"))
+    with pytest.raises(InfraError, match=r"the trace cannot be read: .*Input/output error"):
+        trace.summary()
+
+
+def test_a_summary_is_made_once() -> None:
+    opened = []
+
+    def open_it() -> io.BytesIO:
+        opened.append(1)
+        return io.BytesIO(written(EVERYTHING))
+
+    trace = RecordedTrace(open_it)
+    assert trace.summary() is trace.summary()
+    assert len(opened) == 1
+    bad = RecordedTrace(lambda: io.BytesIO(b"{}"), format="adjudge")
+    for _ in range(2):
+        with pytest.raises(TraceUnreadable):
+            bad.summary()

@@ -1,0 +1,1 @@
+"""Go test files: which tests they define, and how to make them false."""
