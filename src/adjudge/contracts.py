@@ -22,6 +22,8 @@ from adjudge.records.run import AgentOutcome, Attempt, Experiment, Run
 from adjudge.records.sandbox import (
     ExecRequest,
     ExecResult,
+    LeftProcess,
+    OutsideWrite,
     SandboxReport,
     SandboxSpec,
     SandboxSupport,
@@ -116,18 +118,56 @@ class Sandbox(Protocol):
     """A started sandbox: a private copy of a workspace in which commands of an untrusted party run.
 
     Execs of one sandbox run one at a time (a second waits) and share the workspace, /tmp and HOME; every
-    process an exec leaves behind is ended when it returns. An async context manager that discards on exit.
+    process an exec leaves behind is ended when it returns, unless the request says `keep`. An async context
+    manager that discards on exit.
     """
 
     @property
     def report(self) -> SandboxReport:
         """How this sandbox came about."""
 
-    async def exec(self, request: ExecRequest, *, on_output: OutputObserver | None = None) -> ExecResult:
+    async def exec(
+        self,
+        request: ExecRequest,
+        *,
+        on_output: OutputObserver | None = None,
+        stdin: int | None = None,
+    ) -> ExecResult:
         """Run a command to its end. Failure of the command is a result; only our own failure raises.
 
         Cancelling the awaiting task ends the whole process tree before the cancellation propagates.
+
+        Args:
+            request: The command.
+            on_output: Sees its output as it arrives.
+            stdin: A descriptor it reads from instead of `request.stdin`, such as a pipe that is written to
+                while it runs. Duplicated; closing it stays with the caller.
         """
+
+    async def enter(
+        self,
+        request: ExecRequest,
+        *,
+        on_output: OutputObserver | None = None,
+        stdin: int | None = None,
+    ) -> ExecResult:
+        """Run a command beside the one that runs, or beside what is kept, without waiting for its turn.
+
+        It sees the same processes, network and files, as the same user and without any capability; with
+        nothing to join it is an `exec` like any other. What it leaves behind stays with the rest.
+        """
+
+    async def freeze(self) -> tuple[LeftProcess, ...]:
+        """Keep every process from running, and say which there are; a command that runs is ended first.
+
+        Nothing that was kept runs between the return of this and `thaw`, or the end.
+        """
+
+    async def thaw(self) -> None:
+        """Let what was frozen run again."""
+
+    def outside_writes(self) -> tuple[OutsideWrite, ...] | None:
+        """What commands wrote outside the workspace so far; None when the sandbox cannot tell."""
 
     async def read_file(self, path: PurePosixPath, *, max_bytes: int) -> bytes:
         """Read a regular file as the sandbox sees it, at most `max_bytes` of it.
@@ -290,6 +330,9 @@ class Subject(NamedTuple):
     make_baseline: Callable[[], WorkspaceTree] | None = None
     """Writes the baseline out as a directory that lasts as long as the grading, once however often it is
     called, and from any thread. Only needed where `baseline` is None."""
+    live: Sandbox | None = None
+    """The sandbox the attempt was made in, with everything in it frozen; None when there is none, or when no
+    scorer asks for it."""
     unstable: Mapping[str, frozenset[str]] = MappingProxyType({})
     """Tests that are recorded as unstable on the task's baseline, by the digest of the request that runs
     them. Their results are shown and count for nothing."""
@@ -391,8 +434,8 @@ class AgentPlace(NamedTuple):
     """What lies at a path of the workspace as it starts: git's mode and the content; None for nothing."""
     blobs: BlobStore
     credentials: Mapping[str, str]
-    observe: Callable[[Any], None]
-    """Called with each `records.trace` event as it becomes known. It must not block."""
+    observe: Callable[[TraceItem], None]
+    """Called with each event of the trace as it becomes known, from any thread. It does not block."""
 
 
 class AgentSession(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from pathlib import Path
 from typing import ClassVar
@@ -11,7 +12,8 @@ from pydantic import Field
 from adjudge.agents.applying import apply_files, patched_files
 from adjudge.agents.session import MAX_RESPONSE, Session, sandbox_of
 from adjudge.contracts import AgentConfig, AgentNeeds, AgentPlace
-from adjudge.errors import PatchUnreadable, UsageError
+from adjudge.errors import PatchUnreadable, TraceUnreadable, UsageError
+from adjudge.formats.traces.detect import read_trace
 from adjudge.records.base import BlobRef
 from adjudge.records.run import AgentStatus
 
@@ -71,7 +73,10 @@ class _Replaying(Session):
         response = ""
         if config.response is not None:
             response = self._read(config.response, 4 * MAX_RESPONSE).decode("utf-8", "replace")[:MAX_RESPONSE]
-        raw = None if config.trace is None else self._keep(config.trace)
+        raw = format_ = None
+        if config.trace is not None:
+            raw = self._keep(config.trace)
+            format_ = await asyncio.to_thread(self._observe_all, raw, config.trace)
         self.outcome = self.outcome.model_copy(
             update={
                 "turns": 1,
@@ -79,10 +84,21 @@ class _Replaying(Session):
                 "reason": reason,
                 "response": response,
                 "raw_trace": raw,
-                "trace_format": config.trace_format,
+                "trace_format": format_,
             }
         )
         return response
+
+    def _observe_all(self, raw: BlobRef, path: str) -> str | None:
+        """Hand on every event; the format it was read as, None when it is none that is known."""
+        with self.place.blobs.open(raw) as stream:
+            try:
+                opened = read_trace(stream, filename=Path(path).name, format=self._config.trace_format)
+                for item in opened.items:
+                    self.place.observe(item)
+            except TraceUnreadable:
+                return None
+        return opened.format
 
     def _path(self, path: str) -> Path:
         # A task's name is the author's, but a path made of it stays where the template says.

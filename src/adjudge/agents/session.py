@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from typing import Literal, Self
 
+from adjudge.agents.tracing import TraceFeed
 from adjudge.contracts import AgentPlace, BlobStore, BlobWriter, Sandbox
 from adjudge.errors import RunFault, UsageError
 from adjudge.records.base import BlobRef
@@ -15,6 +17,7 @@ __all__ = ["MAX_RESPONSE", "KeptOutput", "Session", "ending", "refuse_fault", "s
 
 MAX_RESPONSE = 256 * 1024
 """Characters of a reply that are kept."""
+_SESSION = re.compile(rb'"(?:session_id|sessionID|thread_id)"\s*:\s*"([A-Za-z0-9_][A-Za-z0-9_.-]{0,199})"')
 
 
 class Session:
@@ -47,7 +50,10 @@ class KeptOutput:
     An observer of `Sandbox.exec`; the end of each turn's stdout is held for the reply.
     """
 
-    def __init__(self, blobs: BlobStore) -> None:
+    def __init__(self, blobs: BlobStore, feed: TraceFeed | None = None) -> None:
+        self._feed = feed
+        self.session: str | None = None
+        """The id of its session, from the first line that tells one."""
         self._writers: dict[str, BlobWriter] = {"stdout": blobs.writer(), "stderr": blobs.writer()}
         self._last = bytearray()
 
@@ -56,6 +62,10 @@ class KeptOutput:
         self._writers[stream].write(data)
         if stream == "stdout":
             self._last += data
+            if self._feed is not None:
+                self._feed.feed(data)
+                if self.session is None and (told := _SESSION.search(self._last)):
+                    self.session = told[1].decode()
             if len(self._last) > 4 * MAX_RESPONSE:
                 del self._last[: -2 * MAX_RESPONSE]
 

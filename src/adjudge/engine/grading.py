@@ -12,14 +12,14 @@ from types import MappingProxyType, TracebackType
 from typing import Self
 
 from adjudge.contracts import Collector, Subject
-from adjudge.engine.collect import RUNS_CODE, Piece, collect_at_once
+from adjudge.engine.collect import RUNS_CODE, Piece, collect_at_once, collect_one
 from adjudge.engine.collectors import Means, make_collector
 from adjudge.engine.plan import Plan, make_plan
 from adjudge.engine.score import redacted, score_planned
 from adjudge.errors import AdjudgeError, InfraError, SubjectError
 from adjudge.formats.redaction import Redactor
 from adjudge.records.base import Record
-from adjudge.records.evidence import AnyRequest
+from adjudge.records.evidence import AnyRequest, GradedTree, Isolation
 from adjudge.records.sandbox import SandboxReport
 from adjudge.records.score import Recipe, ScorerResult
 
@@ -57,6 +57,9 @@ class Grading:
         self._subject: Subject | None = None
         self._collectors: dict[str, Collector] = {}
         self._pending: list[tuple[str, AnyRequest]] = []
+        self._live: list[tuple[str, AnyRequest]] = []
+        self._settled: dict[int, ScorerResult] = {}
+        self._not_live: tuple[str, ...] = ()
         self._gathered: dict[str, Piece] = {}
 
     def __enter__(self) -> Self:
@@ -74,12 +77,12 @@ class Grading:
     @property
     def runs_code(self) -> bool:
         """Whether `wait` has anything to wait for."""
-        return bool(self._pending)
+        return bool(self._pending or self._live)
 
     @property
     def rests_on_code(self) -> bool:
         """Whether anything was concluded from code that ran, now or before."""
-        return bool(self._pending or self._reused)
+        return bool(self._pending or self._live or self._reused)
 
     @property
     def sandboxes(self) -> tuple[SandboxReport, ...]:
@@ -91,12 +94,13 @@ class Grading:
     @property
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know beside the rows."""
-        return tuple(piece.warning for piece in self._gathered.values() if piece.warning)
+        told = tuple(piece.warning for piece in self._gathered.values() if piece.warning)
+        return (*self._not_live, *told)
 
     @property
     def evidence(self) -> tuple[tuple[AnyRequest, Record], ...]:
         """What code that was run did: all that cannot be worked out again from the workspace."""
-        ran = (*self._pending, *self._reused)
+        ran = (*self._pending, *self._live, *self._reused)
         found = ((request, self._gathered[digest].answer) for digest, request in ran)
         return tuple((request, answer) for request, answer in found if answer is not None)
 
@@ -118,6 +122,15 @@ class Grading:
         if isinstance(subject, AdjudgeError):
             self._gathered = {digest: Piece(None, subject, 0.0) for digest in plan.requests}
             return
+        if subject.live is None:
+            self._not_live = tuple(
+                f"{planned.spec.name}: isolation live ran as snapshot: no sandbox of an agent is there"
+                for planned in plan.scorers
+                if any(
+                    _is_live(plan.requests[digest]) and digest not in self._known
+                    for digest in planned.requests
+                )
+            )
         if self._unstable:
             subject = subject._replace(unstable=self._unstable_by_request(plan))
         self._subject = subject
@@ -131,6 +144,8 @@ class Grading:
             elif digest in self._known:
                 self._reused.append((digest, request))
                 self._gathered[digest] = Piece(self._known[digest], None, 0.0)
+            elif _is_live(request) and subject.live is not None:
+                self._live.append((digest, request))
             else:
                 self._pending.append((digest, request))
         at_once.sort(key=lambda item: item[0])
@@ -139,7 +154,7 @@ class Grading:
 
     async def wait(self) -> None:
         """Collect what runs code. Cancelling it leaves nothing running."""
-        if not self._pending:
+        if not self.runs_code:
             return
         assert self._subject is not None
         # Loaded here so that a grading which runs no code never imports an event loop (70 ms).
@@ -148,12 +163,28 @@ class Grading:
         self._gathered |= await collect_concurrently(
             self._pending, self._collectors, self._subject, jobs=self._jobs
         )
+        if self._live:
+            await self._collect_live(self._subject)
+
+    async def _collect_live(self, subject: Subject) -> None:
+        """Last, in the recipe's order, one at a time: every other verdict stands before anything runs."""
+        plan = self._plan
+        assert plan is not None
+        waiting = {digest for digest, _ in self._live}
+        for number, planned in enumerate(plan.scorers):
+            if waiting.isdisjoint(planned.requests):
+                self._settled[number] = score_planned(planned, plan.requests, self._gathered)
+        for digest, request in self._live:
+            self._gathered[digest] = await collect_one(self._collectors[request.kind], request, subject)
 
     def conclude(self) -> tuple[ScorerResult, ...]:
         """Score every line of the recipe, in its order."""
         plan = self._plan
         assert plan is not None
-        results = [score_planned(planned, plan.requests, self._gathered) for planned in plan.scorers]
+        results = [
+            self._settled.get(number) or score_planned(planned, plan.requests, self._gathered)
+            for number, planned in enumerate(plan.scorers)
+        ]
         hide = self.redactor
         return tuple(redacted(result, hide) for result in results) if hide else tuple(results)
 
@@ -163,6 +194,7 @@ class Grading:
         self._gathered = {
             digest: Piece(None, error, piece.duration_s) for digest, piece in self._gathered.items()
         }
+        self._settled.clear()
         return self.conclude()
 
     def _unstable_by_request(self, plan: Plan) -> dict[str, frozenset[str]]:
@@ -182,3 +214,8 @@ class Grading:
             except InfraError as error:
                 return error
         return self._collectors[kind]
+
+
+def _is_live(request: AnyRequest) -> bool:
+    tree = getattr(request, "tree", None)
+    return isinstance(tree, GradedTree) and tree.isolation is Isolation.LIVE

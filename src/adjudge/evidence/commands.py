@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 from typing import ClassVar
 
-from adjudge.contracts import BlobStore, SandboxBackend, Subject
+from adjudge.contracts import BlobStore, Sandbox, SandboxBackend, Subject
 from adjudge.errors import SandboxError
 from adjudge.evidence.gradedtree import graded_tree, laid_over
-from adjudge.records.evidence import CommandOutcome, CommandRun
-from adjudge.records.sandbox import Ended, ExecRequest, SandboxReport, SandboxSpec
+from adjudge.records.evidence import CommandOutcome, CommandRun, Isolation
+from adjudge.records.sandbox import Ended, ExecRequest, Limits, SandboxReport, SandboxSpec
 
 __all__ = ["CommandCollector"]
 
@@ -43,6 +43,8 @@ class CommandCollector:
     async def collect(self, request: CommandRun, subject: Subject) -> CommandOutcome:
         """Run the command to its end, one way or another."""
         limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
+        if request.tree.isolation is Isolation.LIVE and subject.live is not None:
+            return await self._beside_the_agent(request, subject.live, limits)
         try:
             async with graded_tree(request.tree, subject) as graded:
                 tree, mounts = await laid_over(graded.tree, graded.place / "hidden", graded.hidden)
@@ -60,4 +62,19 @@ class CommandCollector:
             ) from error
         if result.ended is Ended.CANCELLED:
             raise SandboxError("the sandbox was ended from outside while the command ran")
+        return CommandOutcome(result=result)
+
+    async def _beside_the_agent(
+        self, request: CommandRun, sandbox: Sandbox, limits: Limits
+    ) -> CommandOutcome:
+        """Run the command where the agent worked, beside what it left running: thawed for this alone."""
+        await sandbox.thaw()
+        try:
+            async with asyncio.timeout(request.timeout_s + _GRACE_S):
+                result = await sandbox.enter(ExecRequest(shell=request.command, limits=limits))
+        except TimeoutError as error:
+            raise SandboxError("the agent's sandbox did not come back") from error
+        finally:
+            await sandbox.freeze()
+        self.reports.append(sandbox.report)
         return CommandOutcome(result=result)

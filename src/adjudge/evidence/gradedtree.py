@@ -63,7 +63,7 @@ async def graded_tree(request: GradedTree, subject: Subject) -> AsyncIterator[Gr
 
 def _make(request: GradedTree, subject: Subject, place: Path) -> Graded:
     hidden = read_hidden(request, subject)
-    if request.isolation is Isolation.SNAPSHOT:
+    if request.isolation is not Isolation.CLEAN:
         return Graded(subject.workspace, hidden, place)
     plan = plan_clean_tree(subject, Protection(request.allow, request.protect))
     layer = _Layer(place / "changes")

@@ -147,6 +147,9 @@ class Isolation(StrEnum):
     CLEAN = "clean"
     """The baseline with the attempt's changes to unprotected paths; tests, test configuration and whatever
     runs them are the baseline's."""
+    LIVE = "live"
+    """The final workspace itself, in the sandbox the agent worked in, with the processes it left running.
+    After everything else, one at a time. Where there is no such sandbox, as `snapshot`."""
 
 
 class GradedTree(Record):

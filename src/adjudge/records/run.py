@@ -15,6 +15,7 @@ from adjudge.records.base import BlobRef, Digest, Record, digest_json
 from adjudge.records.change import ChangeSet
 from adjudge.records.evaluation import TaskRef
 from adjudge.records.paths import WorkspacePath
+from adjudge.records.sandbox import LeftProcess, OutsideWrite
 
 __all__ = [
     "NO_AGENT",
@@ -144,22 +145,6 @@ class RunStatus(StrEnum):
     """The agent came to some end, and what it left was captured."""
     INFRASTRUCTURE_FAULT = "infrastructure_fault"
     """We could not run it: never the agent's failure, never a zero, and tried again on resume."""
-
-
-class LeftProcess(Record):
-    """A process that was alive when the agent was stopped, its own main process left out."""
-
-    command: str
-    detached: bool = False
-    """Whether it had left the agent's session."""
-
-
-class OutsideWrite(Record):
-    """Something the agent wrote outside the workspace, as a path inside its sandbox."""
-
-    path: str
-    size_bytes: int | None = None
-    type: str = "file"
 
 
 class StoredChanges(Record):

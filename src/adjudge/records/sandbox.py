@@ -12,9 +12,11 @@ __all__ = [
     "Ended",
     "ExecRequest",
     "ExecResult",
+    "LeftProcess",
     "Limits",
     "Mount",
     "Network",
+    "OutsideWrite",
     "SandboxReport",
     "SandboxSpec",
     "SandboxSupport",
@@ -116,6 +118,9 @@ class ExecRequest(Record):
     cwd: PurePosixPath = PurePosixPath("/workspace")
     limits: Limits | None = None
     """Instead of the sandbox's defaults."""
+    keep: bool = False
+    """Keep the processes the command leaves behind, until the sandbox is told to end them. Commands that
+    follow join them."""
 
     @property
     def command(self) -> tuple[str, ...]:
@@ -164,6 +169,22 @@ class ExecResult(Record):
     def ok(self) -> bool:
         """Whether the command ended by itself with exit code 0."""
         return self.ended is Ended.EXITED and self.exit_code == 0
+
+
+class LeftProcess(Record):
+    """A process that was alive when the agent was stopped, its own main process left out."""
+
+    command: str
+    detached: bool = False
+    """Whether it had left the agent's session."""
+
+
+class OutsideWrite(Record):
+    """Something that was written outside the workspace, as a path inside the sandbox."""
+
+    path: str
+    size_bytes: int | None = None
+    type: str = "file"
 
 
 class SandboxReport(Record):

@@ -130,6 +130,11 @@ class Recipe(Record):
     rollup: Rollup = Rollup.WEIGHTED_MEAN
     pass_threshold: float | None = Field(default=None, ge=0.0, le=1.0)
 
+    @property
+    def live(self) -> bool:
+        """Whether a scorer runs in the sandbox the agent worked in, beside what it left running."""
+        return any(spec.config.get("isolation") == "live" for spec in self.scorers)
+
 
 class ScorerResult(Record):
     """A scorer's row in an evaluation."""

@@ -5,6 +5,7 @@ The command itself runs below the launcher; how it is started there is the backe
 
 from __future__ import annotations
 
+import asyncio
 import os
 import time
 from collections.abc import Callable, Sequence
@@ -21,6 +22,7 @@ from adjudge.sandbox.launching import Errand, send_errand
 from adjudge.sandbox.launchrequest import Counters, Group, Report, Request
 from adjudge.sandbox.limits import Breach, output_breach, timeout_breach
 from adjudge.sandbox.output import OutputPump, sealed_stdin
+from adjudge.sandbox.processes import start_time
 from adjudge.sandbox.watcher import Watcher
 
 __all__ = ["AttendedExec", "Conclusion", "LimitMeans"]
@@ -70,15 +72,26 @@ class AttendedExec:
         self._pump: OutputPump | None = None
         self._watcher: Watcher | None = None
         self._started = time.monotonic()
+        self.first: int | None = None
+        """The process below which the tree is, once it is known."""
+        self.first_started: int | None = None
+        """When that one started."""
+        self.known = asyncio.Event()
+        """Set when it is known."""
 
-    def start(self, request: Request, stdin: bytes) -> Errand:
-        """Hand the command to the launcher."""
+    @property
+    def group(self) -> Group | None:
+        """The control group of the tree."""
+        return self._group
+
+    def start(self, request: Request, stdin: bytes | int) -> Errand:
+        """Hand the command to the launcher. `stdin` is what it reads, or a descriptor it reads from."""
         errand = request["errand"]
         if errand is not None and errand["op"] == "execute":
             self._group = errand["group"]
         out_read, out_write = os.pipe()
         err_read, err_write = os.pipe()
-        source = sealed_stdin(stdin)
+        source = sealed_stdin(stdin) if isinstance(stdin, bytes) else os.dup(stdin)
         try:
             self._pump = OutputPump(
                 out_read,
@@ -106,7 +119,9 @@ class AttendedExec:
         return self._errand
 
     def _watch(self, report: Report) -> None:
-        first = report["started"]
+        first = self.first = report["started"]
+        self.first_started = start_time(first)
+        self.known.set()
         places = self._means.places
         self._watcher = Watcher(
             self._limits,
@@ -138,14 +153,17 @@ class AttendedExec:
         """Wait for the end and put the result together; `conclude` says how a command ended by itself."""
         assert self._pump is not None
         try:
-            report = await errand.wait()
+            report = await errand.wait(command_only=True)
         except BaseException:
             self._pump.abort()
             raise
         finally:
-            if self._watcher is not None:
+            self.known.set()
+            if self._watcher is not None and errand.report.done():
                 self._watcher.stop()
         self._counters = report.get("counters")
+        if report.get("paused"):
+            return self._concluded_so_far(report, conclude)
         if "failed" in report:
             self._pump.abort()
             if self._group is not None:
@@ -174,6 +192,31 @@ class AttendedExec:
                 usage=usage,
             )
         return conclude(report, stdout, stderr, usage)
+
+    def _concluded_so_far(self, report: Report, conclude: Conclusion) -> ExecResult:
+        """How the command ended, of a tree that goes on."""
+        assert self._pump is not None
+        stdout, stderr = self._pump.detach()
+        result = conclude(report, stdout, stderr, self._usage(report))
+        # From here on the kernel's counters are read anew.
+        self._counters = None
+        breach = self._breach
+        if breach is None:
+            return result
+        return result.model_copy(
+            update={"ended": breach.ended, "reason": breach.reason, "exit_code": None, "signal": None}
+        )
+
+    async def outlive(self, errand: Errand) -> None:
+        """Stay with a tree that is kept until it has ended."""
+        assert self._pump is not None
+        try:
+            await errand.wait()
+        finally:
+            if self._watcher is not None:
+                self._watcher.stop()
+            self._pump.abort()
+            self._means.disk.rebase()
 
     def _settle_breach(self, report: Report) -> Breach | None:
         if self._breach is not None:

@@ -62,13 +62,20 @@ def _version(path: Path) -> str | None:
     return said.stdout.strip().removeprefix("bubblewrap ")
 
 
-def namespace_options(network: Network, environment: Mapping[str, str], cwd: str) -> list[str]:
-    """Namespaces, identity and environment."""
+def namespace_options(
+    network: Network, environment: Mapping[str, str], cwd: str, *, keep: bool = False
+) -> list[str]:
+    """Namespaces, identity and environment.
+
+    With `keep`, bwrap's own process inside outlives the one outside, which ends with the command.
+    """
     options = ["--unshare-user", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     if network is not Network.HOST:
         options.append("--unshare-net")
     options += ["--uid", str(AGENT_ID), "--gid", str(AGENT_ID), "--hostname", "sandbox"]
-    options += ["--new-session", "--die-with-parent", "--cap-drop", "ALL", "--clearenv"]
+    options += ["--new-session", "--cap-drop", "ALL", "--clearenv"]
+    if not keep:
+        options.append("--die-with-parent")
     for name, value in environment.items():
         options += ["--setenv", name, value]
     return [*options, "--chdir", cwd]

@@ -43,12 +43,16 @@ class CgroupPlaces:
         version: 1 or 2.
         memory: Parent of groups that limit memory, if any.
         pids: Parent of groups that limit processes, if any; the same directory in version 2.
+        freezer: Version 1: parent of groups that can be frozen, if any.
     """
 
-    def __init__(self, version: int, memory: Path | None, pids: Path | None) -> None:
+    def __init__(
+        self, version: int, memory: Path | None, pids: Path | None, freezer: Path | None = None
+    ) -> None:
         self.version = version
         self.memory = memory
         self.pids = pids
+        self.freezer = freezer
 
     @property
     def name(self) -> str:
@@ -58,14 +62,17 @@ class CgroupPlaces:
     @property
     def parents(self) -> list[Path]:
         """Each distinct parent directory."""
-        return list(dict.fromkeys(path for path in (self.memory, self.pids) if path is not None))
+        return list(
+            dict.fromkeys(path for path in (self.memory, self.pids, self.freezer) if path is not None)
+        )
 
-    def group(self, name: str, limits: Limits) -> Group:
-        """A group for one command."""
+    def group(self, name: str, limits: Limits, *, keep: bool = False) -> Group:
+        """A group for one command; with `keep`, one that can be frozen."""
         return {
             "version": self.version,
             "memory": None if self.memory is None else str(self.memory / name),
             "pids": None if self.pids is None else str(self.pids / name),
+            "freezer": str(self.freezer / name) if keep and self.freezer is not None else None,
             "memory_bytes": limits.memory_bytes,
             "tasks": limits.processes + _OWN_TASKS,
         }
@@ -80,7 +87,12 @@ def find_places(proc: Path = Path("/proc"), root: Path = Path("/sys/fs/cgroup"))
         return None if parent is None else CgroupPlaces(2, parent, parent)
     memory = _v1_parent(root, "memory", own)
     pids = _v1_parent(root, "pids", own)
-    return None if memory is None and pids is None else CgroupPlaces(1, memory, pids)
+    if memory is None and pids is None:
+        return None
+    return CgroupPlaces(1, memory, pids, _v1_parent(root, "freezer", own))
+
+
+_V1_FILES = {"memory": "memory.limit_in_bytes", "pids": "pids.max", "freezer": "freezer.state"}
 
 
 def _own_groups(proc: Path) -> dict[str, str]:
@@ -99,8 +111,7 @@ def _v1_parent(root: Path, controller: str, own: dict[str, str]) -> Path | None:
         return None
     # In a container the path is the host's, while the mount shows our own group as its root.
     for parent in (root / controller / own[controller].lstrip("/"), root / controller):
-        limit = "memory.limit_in_bytes" if controller == "memory" else "pids.max"
-        if parent.is_dir() and _can_make(parent, limit):
+        if parent.is_dir() and _can_make(parent, _V1_FILES[controller]):
             return parent
     return None
 

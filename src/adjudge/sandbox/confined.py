@@ -12,12 +12,22 @@ from pathlib import Path, PurePosixPath
 from adjudge.contracts import BlobStore
 from adjudge.errors import SandboxError
 from adjudge.records.base import BlobRef
-from adjudge.records.sandbox import Ended, ExecRequest, ExecResult, Limits, SandboxReport, SandboxSpec, Usage
-from adjudge.sandbox.attended import LimitMeans
+from adjudge.records.sandbox import (
+    Ended,
+    ExecRequest,
+    ExecResult,
+    Limits,
+    OutsideWrite,
+    SandboxReport,
+    SandboxSpec,
+    Usage,
+)
+from adjudge.sandbox.attended import AttendedExec, LimitMeans
 from adjudge.sandbox.bwrap import namespace_options, parse_start_failure
 from adjudge.sandbox.cgroups import CgroupPlaces
 from adjudge.sandbox.disk import DiskMeter
 from adjudge.sandbox.launchrequest import (
+    Enter,
     Execute,
     Helper,
     Identity,
@@ -29,8 +39,10 @@ from adjudge.sandbox.launchrequest import (
 )
 from adjudge.sandbox.layers import OwnWorkspace
 from adjudge.sandbox.limits import rlimits
+from adjudge.sandbox.outside import list_written
 from adjudge.sandbox.processes import descendants
-from adjudge.sandbox.started import StartedSandbox
+from adjudge.sandbox.skeleton import HOME
+from adjudge.sandbox.started import StartedSandbox, end_namespace, is_running
 from adjudge.sandbox.uids import UidLease
 from adjudge.sandbox.visible import WORKSPACE, View, base_environment
 
@@ -86,26 +98,78 @@ class BubblewrapSandbox(StartedSandbox):
     ) -> Execute:
         parts = self._parts
         cwd = PurePosixPath(WORKSPACE) / request.cwd
-        options = namespace_options(parts.spec.network, environment, str(cwd))
+        options = namespace_options(parts.spec.network, environment, str(cwd), keep=request.keep)
         options += parts.view.options
         options += ["--perms", "1777", "--size", str(max(4096, limits.memory_bytes // _SHM_SHARE))]
         options += ["--tmpfs", "/dev/shm", "--remount-ro", "/dev", "--remount-ro", "/"]
-        counts = parts.lease is not None or parts.stages
+        group = None
+        if parts.places is not None:
+            group = parts.places.group(next(parts.group_names), limits, keep=request.keep)
         return {
             "op": "execute",
             "bwrap": parts.bwrap,
             "options": options,
             "command": list(request.command),
-            "group": None if parts.places is None else parts.places.group(next(parts.group_names), limits),
+            "group": group,
             "rlimits": rlimits(limits),
-            "processes": limits.processes + _PROCESS_SLACK if counts else None,
+            "processes": self._process_limit(limits),
             "wall_s": limits.wall_s,
             "seccomp": parts.seccomp,
             "helper": parts.helper,
+            "keep": request.keep,
         }
 
-    def _request(self, errand: Execute | Spawn | Read | Write) -> Request:
+    def _process_limit(self, limits: Limits) -> int | None:
+        counts = self._parts.lease is not None or self._parts.stages
+        return limits.processes + _PROCESS_SLACK if counts else None
+
+    def _to_enter(self) -> AttendedExec | None:
+        return next((kept.attended for kept in self._kept if kept.alive and is_running(kept.attended)), None)
+
+    def _enter_errand(
+        self, host: AttendedExec, request: ExecRequest, environment: Mapping[str, str], limits: Limits
+    ) -> Enter:
+        assert host.first is not None
+        return {
+            "op": "enter",
+            "first": host.first,
+            "started": host.first_started or 0,
+            "identity": self._identity,
+            "command": list(request.command),
+            "environment": dict(environment),
+            "cwd": str(PurePosixPath(WORKSPACE) / request.cwd),
+            "group": host.group,
+            "rlimits": rlimits(limits),
+            "processes": self._process_limit(limits),
+            "wall_s": limits.wall_s,
+            "seccomp": self._parts.seccomp,
+        }
+
+    def _end_lost(self, attended: AttendedExec) -> None:
+        end_namespace(attended)
+
+    def outside_writes(self) -> tuple[OutsideWrite, ...] | None:
+        """What lies in HOME and /tmp and, as long as something runs there, in shared memory."""
+        places = [(self._scratch / "tmp", "/tmp"), (self._scratch / "home", HOME)]
+        host = self._to_enter()
+        if host is not None:
+            places.append((Path(f"/proc/{host.first}/root/dev/shm"), "/dev/shm"))
+        return list_written(places)
+
+    def _request(self, errand: Execute | Enter | Spawn | Read | Write) -> Request:
         parts = self._parts
+        if errand["op"] == "enter" or (errand["op"] in ("read", "write") and self._to_enter() is not None):
+            # Everything is mounted already, where the tree is that runs.
+            if errand["op"] != "enter":
+                errand["owner"] = self._identity
+            return {
+                "identity": None,
+                "user_namespace": False,
+                "staged": [],
+                "overlay": None,
+                "mount_points": [],
+                "errand": errand,
+            }
         return {
             "identity": self._identity,
             "user_namespace": parts.lease is None and parts.stages,
@@ -121,7 +185,13 @@ class BubblewrapSandbox(StartedSandbox):
         return None if lease is None else {"uid": lease.uid, "gid": lease.gid}
 
     def _find(self, inside: PurePosixPath) -> tuple[str, str] | None:
-        return self._parts.view.find(inside)
+        host = self._to_enter()
+        if host is None:
+            return self._parts.view.find(inside)
+        for root in map(PurePosixPath, (WORKSPACE, "/tmp", HOME)):
+            if inside != root and inside.is_relative_to(root):
+                return f"/proc/{host.first}/root{root}", str(inside.relative_to(root))
+        return None
 
     def _conclude(self, report: Report, stdout: BlobRef, stderr: BlobRef, usage: Usage) -> ExecResult:
         return _ended_by_itself(report, stdout, stderr, usage)

@@ -11,16 +11,19 @@ import json
 import os
 import resource
 import select
+import signal
 import socket
 import time
 
 from adjudge.sandbox import kernel
 from adjudge.sandbox.becoming import Descriptors, Understudy, become_bwrap
 from adjudge.sandbox.ending import end_all_children, end_process
+from adjudge.sandbox.freezing import Freezer, describe_processes
 from adjudge.sandbox.group import entrances, fork_into, make_group, read_counters, remove_group
+from adjudge.sandbox.holding import hold, take_word
 from adjudge.sandbox.launchrequest import Execute, Identity, Report
 from adjudge.sandbox.networkhelper import connect
-from adjudge.sandbox.processes import parent
+from adjudge.sandbox.processes import children, descendants, parent
 
 __all__ = ["Execution"]
 
@@ -57,6 +60,7 @@ class Execution:
         self._status = b""
         self._report: Report = {"exit_code": None}
         self._first: int | None = None
+        self._sessions: set[int] = set()
         self._greeted = False
 
     def run(self) -> Report:
@@ -83,7 +87,9 @@ class Execution:
             os.close(descriptor)
         os.set_blocking(status_read, False)
         try:
-            self._watch(child, status_read, block_write, deadline)
+            if self._watch(child, status_read, block_write, deadline) and self._errand["keep"]:
+                self._read_status(status_read)
+                self._keep(started)
         finally:
             end_process(child)
             end_all_children()
@@ -110,8 +116,40 @@ class Execution:
             become_bwrap(self._errand, self._identity, held, doors)
         return child
 
-    def _watch(self, child: int, status: int, block: int, deadline: float) -> None:
-        """Until bwrap ends, time is up, or we are told."""
+    def _keep(self, started: float) -> None:
+        """What the command started stays, below the first process of its namespace, until we are told."""
+        first = self._first
+        if first is None or self._report["exit_code"] is None:
+            return
+        try:
+            gone = os.pidfd_open(first)
+        except ProcessLookupError:
+            return
+        paused: Report = {**self._report, "wall_s": time.monotonic() - started}
+        if self._errand["group"] is not None:
+            paused["counters"] = read_counters(self._errand["group"])
+        try:
+            hold(
+                self._control,
+                paused,
+                Freezer(lambda: descendants(first), self._errand["group"]),
+                lambda: describe_processes(descendants(first)[1:], {os.getsid(first)} | self._sessions),
+                lambda: not select.select([gone], [], [], 0)[0],
+                [gone],
+            )
+        finally:
+            os.close(gone)
+
+    def _stop_command(self) -> None:
+        """End the command itself: inside its namespace it is always number 2, after bwrap's own process."""
+        for pid in children(self._first) if self._first is not None else ():
+            with contextlib.suppress(OSError), open(f"/proc/{pid}/status", "rb") as file:
+                numbers = [line.split()[-1] for line in file if line.startswith(b"NSpid:")]
+                if numbers == [b"2"]:
+                    os.kill(pid, signal.SIGKILL)
+
+    def _watch(self, child: int, status: int, block: int, deadline: float) -> bool:
+        """Until bwrap ends, time is up, or we are told; whether it ended by itself."""
         gone = os.pidfd_open(child)
         poll = select.poll()
         for descriptor in (gone, status, self._control.fileno()):
@@ -120,17 +158,19 @@ class Execution:
             left = deadline - time.monotonic()
             if left <= 0:
                 self._report["timed_out"] = True
-                return
+                return False
             ready = {descriptor for descriptor, _ in poll.poll(left * 1000 + 1)}
             if self._control.fileno() in ready:
-                self._report["ended"] = True
-                return
+                if take_word(self._control) != b"stop":
+                    self._report["ended"] = True
+                    return False
+                self._stop_command()
             if status in ready:
                 if not self._read_status(status):
                     poll.unregister(status)
                 self._greet(child, block)
             if gone in ready:
-                return
+                return True
 
     def _greet(self, child: int, block: int) -> None:
         """When the namespace's first process is known: connect its network, say who it is."""
@@ -145,6 +185,7 @@ class Execution:
             connect(self._errand["helper"], first, self._identity)
             os.write(block, b"1")
         with contextlib.suppress(OSError):
+            self._sessions.add(os.getsid(child))
             self._control.send(json.dumps({"started": first}).encode())
 
     def _read_status(self, status: int) -> bool:

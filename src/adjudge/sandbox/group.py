@@ -20,7 +20,9 @@ _REMOVE_S = 2.0
 
 
 def _directories(group: Group) -> list[str]:
-    return list(dict.fromkeys(path for path in (group["memory"], group["pids"]) if path is not None))
+    return list(
+        dict.fromkeys(path for path in (group["memory"], group["pids"], group["freezer"]) if path is not None)
+    )
 
 
 def make_group(group: Group) -> None:

@@ -14,6 +14,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections import deque
 from collections.abc import Callable
 from pathlib import Path
 
@@ -110,6 +111,8 @@ class Errand:
         self._on_started = on_started
         self._loop = asyncio.get_running_loop()
         self.report: asyncio.Future[Report] = self._loop.create_future()
+        self._paused: asyncio.Future[Report] = self._loop.create_future()
+        self._answers: deque[asyncio.Future[Report]] = deque()
         control.setblocking(False)
         self._loop.add_reader(control.fileno(), self._read)
 
@@ -117,6 +120,29 @@ class Errand:
         """End the tree; the report follows when it is dead. May be called from any thread."""
         with contextlib.suppress(OSError):
             self._control.send(b"end")
+
+    def stop(self) -> None:
+        """End the command of a tree that is kept; what it started stays."""
+        with contextlib.suppress(OSError):
+            self._control.send(b"stop")
+
+    async def ask(self, word: bytes) -> Report:
+        """Have a tree that is kept frozen or thawed, and wait until it is.
+
+        Raises:
+            SandboxError: It ended meanwhile, or cannot be.
+        """
+        if self.report.done():
+            return {"answer": True, "left": []}
+        answer: asyncio.Future[Report] = self._loop.create_future()
+        self._answers.append(answer)
+        # Not sent means that it has just ended; reading will say so.
+        with contextlib.suppress(OSError):
+            self._control.send(word)
+        report = await answer
+        if "failed_freeze" in report:
+            raise SandboxError(f"the sandbox cannot be frozen: {report['failed_freeze']}")
+        return report
 
     def _read(self) -> None:
         try:
@@ -130,7 +156,20 @@ class Errand:
             if self._on_started is not None:
                 self._on_started(report)
             return
+        if "answer" in report:
+            if self._answers and not (answer := self._answers.popleft()).done():
+                answer.set_result(report)
+            return
+        if "paused" in report:
+            if not self._paused.done():
+                self._paused.set_result(report)
+            return
         self.close()
+        while self._answers:
+            if not (answer := self._answers.popleft()).done():
+                answer.set_result({"answer": True, "left": []})
+        if not self._paused.done():
+            self._paused.set_result(report)
         if not self.report.done():
             self.report.set_result(report)
 
@@ -147,10 +186,14 @@ class Errand:
             self._loop.remove_reader(self._control.fileno())
             self._control.close()
 
-    async def wait(self) -> Report:
-        """The report. Cancelling ends the tree first and waits until it is dead."""
+    async def wait(self, *, command_only: bool = False) -> Report:
+        """The report. Cancelling ends the tree first and waits until it is dead.
+
+        Args:
+            command_only: Return when the command has ended, although its tree may be kept.
+        """
         try:
-            return await asyncio.shield(self.report)
+            return await asyncio.shield(self._paused if command_only else self.report)
         except asyncio.CancelledError:
             self.end()
             while not self.report.done():

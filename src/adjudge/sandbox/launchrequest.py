@@ -13,6 +13,7 @@ __all__ = [
     "STAGE",
     "Copy",
     "Counters",
+    "Enter",
     "Execute",
     "Group",
     "Header",
@@ -95,6 +96,28 @@ class Execute(TypedDict):
     seccomp: str
     """The filter program, in hexadecimal; empty for none."""
     helper: Helper | None
+    keep: bool
+    """Stay when the command has ended, with what it started, until told to end it."""
+
+
+class Enter(TypedDict):
+    """Run a command in the namespaces of a process that is there, as the user of that sandbox."""
+
+    op: Literal["enter"]
+    first: int
+    """The first process of the sandbox's pid namespace."""
+    started: int
+    """When that one started: with the pid, an identity that is not reused."""
+    identity: Identity | None
+    command: list[str]
+    environment: dict[str, str]
+    cwd: str
+    group: Group | None
+    """The control group of the sandbox's tree, which the command joins."""
+    rlimits: list[tuple[int, int]]
+    processes: int | None
+    wall_s: float
+    seccomp: str
 
 
 class Spawn(TypedDict):
@@ -106,6 +129,7 @@ class Spawn(TypedDict):
     cwd: str
     rlimits: list[tuple[int, int]]
     wall_s: float
+    keep: bool
 
 
 class Copy(TypedDict):
@@ -123,6 +147,7 @@ class Read(TypedDict):
     below: str
     path: str
     max_bytes: int
+    owner: NotRequired[Identity | None]
 
 
 class Write(TypedDict):
@@ -132,6 +157,8 @@ class Write(TypedDict):
     below: str
     path: str
     mode: int
+    owner: NotRequired[Identity | None]
+    """Who gets the file, where the errand itself has no identity."""
 
 
 class Group(TypedDict):
@@ -142,6 +169,8 @@ class Group(TypedDict):
     """The group's directory in the hierarchy that limits memory."""
     pids: str | None
     """The same for processes; the same directory in version 2."""
+    freezer: str | None
+    """Version 1: the same in the hierarchy that freezes, for trees that are kept."""
     memory_bytes: int
     tasks: int
 
@@ -179,7 +208,7 @@ class Request(TypedDict):
     overlay: Overlay | None
     mount_points: list[MountPoint]
     """Checked to be reachable without a link, made where missing, and removed again afterwards."""
-    errand: Execute | Spawn | Copy | Read | Write | None
+    errand: Execute | Enter | Spawn | Copy | Read | Write | None
     """None only stages, which tells whether the machine can."""
 
 
@@ -192,6 +221,13 @@ class Report(TypedDict, total=False):
     """The file asked for cannot be had: errno's name and why."""
     started: int
     """First message of an execution: host pid of the process below which the whole tree is."""
+    paused: bool
+    """Of a tree that is kept: the command has ended as this says; the last report comes when the tree has."""
+    answer: bool
+    """The answer to a word that was sent."""
+    left: list[tuple[str, bool]]
+    """Command lines of the processes that are frozen now, and whether each left the command's session."""
+    failed_freeze: str
     exit_code: int | None
     """The command's exit code; None when it never started or was ended."""
     signal: int

@@ -141,6 +141,24 @@ class OutputPump:
         stderr = self._writers["stderr"].commit(size_bytes=self._sizes["stderr"])
         return stdout, stderr
 
+    def detach(self) -> tuple[BlobRef, BlobRef]:
+        """What was printed so far; from here on bytes are taken and dropped, so that no writer blocks.
+
+        For a tree that outlives its command. `abort` closes the pipes.
+        """
+        for stream in list(self._open):
+            for _ in range(1024 * 1024 // _CHUNK + 1):
+                if not self._read(stream):
+                    break
+        if self.failure is not None:
+            self.abort()
+            raise self.failure
+        stdout = self._writers["stdout"].commit(size_bytes=self._sizes["stdout"])
+        stderr = self._writers["stderr"].commit(size_bytes=self._sizes["stderr"])
+        self._left = 0
+        self._limited = True
+        return stdout, stderr
+
     def abort(self) -> None:
         """Close the pipes and forget the bytes. Harmless after `finish`."""
         for stream in list(self._open):

@@ -28,16 +28,27 @@ from adjudge.records.sandbox import (
     ExecResult,
     Limits,
     Network,
+    OutsideWrite,
     SandboxReport,
     SandboxSpec,
     SandboxSupport,
     Usage,
 )
-from adjudge.sandbox.attended import LimitMeans
+from adjudge.sandbox.attended import AttendedExec, LimitMeans
 from adjudge.sandbox.cgroups import find_places, remove_cgroups_of
 from adjudge.sandbox.covers import Covers
 from adjudge.sandbox.disk import DiskMeter, disk_usage
-from adjudge.sandbox.launchrequest import STAGE, Execute, Identity, Read, Report, Request, Spawn, Write
+from adjudge.sandbox.launchrequest import (
+    STAGE,
+    Enter,
+    Execute,
+    Identity,
+    Read,
+    Report,
+    Request,
+    Spawn,
+    Write,
+)
 from adjudge.sandbox.layers import OwnWorkspace, copy_workspace, empty_workspace, stages_by_user_namespace
 from adjudge.sandbox.limits import rlimits
 from adjudge.sandbox.marking import MARK, end_marked
@@ -147,12 +158,18 @@ class ProcessSandbox(StartedSandbox):
         self._covering = asyncio.Lock()
         self._reachable = reachable
 
-    async def exec(self, request: ExecRequest, *, on_output: OutputObserver | None = None) -> ExecResult:
+    async def exec(
+        self,
+        request: ExecRequest,
+        *,
+        on_output: OutputObserver | None = None,
+        stdin: int | None = None,
+    ) -> ExecResult:
         """Run a command to its end, the spec's mounts laid over the workspace meanwhile."""
         async with self._covering:
             await asyncio.to_thread(self._covers.lay)
             try:
-                return await super().exec(request, on_output=on_output)
+                return await super().exec(request, on_output=on_output, stdin=stdin)
             except SandboxError:
                 # Nothing keeps a command from killing its own supervisor; what it started has no parent then.
                 await asyncio.to_thread(end_marked, self._name)
@@ -180,7 +197,24 @@ class ProcessSandbox(StartedSandbox):
             "cwd": str(self._on_host(WORKSPACE / request.cwd)),
             "rlimits": rlimits(limits),
             "wall_s": limits.wall_s,
+            "keep": request.keep,
         }
+
+    def _to_enter(self) -> AttendedExec | None:
+        """None: without namespaces there is nothing to join."""
+        return None
+
+    def _enter_errand(
+        self, host: AttendedExec, request: ExecRequest, environment: Mapping[str, str], limits: Limits
+    ) -> Spawn:
+        return {**self._command_errand(request, environment, limits), "keep": False}
+
+    def _end_lost(self, attended: AttendedExec) -> None:
+        end_marked(self._name)
+
+    def outside_writes(self) -> tuple[OutsideWrite, ...] | None:
+        """None: commands may write wherever this user may."""
+        return None
 
     def _on_host(self, inside: PurePosixPath) -> Path:
         """Where a path as a sandbox would have it is here."""
@@ -189,7 +223,7 @@ class ProcessSandbox(StartedSandbox):
                 return self._scratch / place / inside.relative_to(root)
         return Path(inside)
 
-    def _request(self, errand: Execute | Spawn | Read | Write) -> Request:
+    def _request(self, errand: Execute | Enter | Spawn | Read | Write) -> Request:
         # Files without permission bits are read with the rights a user namespace gives over one's own.
         staging = errand["op"] in ("read", "write") and self._reachable and os.geteuid() != 0
         return {

@@ -16,6 +16,7 @@ __all__ = [
     "UnlinkedFiles",
     "children",
     "descendants",
+    "is_dead",
     "parent",
     "proportional_memory",
     "sample",
@@ -175,6 +176,12 @@ def start_time(pid: int) -> int | None:
     """When a process started, in clock ticks since boot: with the pid, an identity that is not reused."""
     fields = _stat_fields(pid)
     return None if fields is None else int(fields[19])
+
+
+def is_dead(pid: int) -> bool:
+    """Whether a process is gone or a zombie."""
+    fields = _stat_fields(pid)
+    return fields is None or fields[0] in (b"Z", b"X")
 
 
 def _stat_fields(pid: int) -> list[bytes] | None:

@@ -19,7 +19,10 @@ from typing import NoReturn
 
 from adjudge.sandbox import kernel
 from adjudge.sandbox.ending import end_all_children
+from adjudge.sandbox.freezing import Freezer, describe_processes
+from adjudge.sandbox.holding import hold, take_word
 from adjudge.sandbox.launchrequest import Report, Spawn
+from adjudge.sandbox.processes import descendants
 
 __all__ = ["run_spawn"]
 
@@ -44,12 +47,14 @@ def run_spawn(errand: Spawn, control: socket.socket, standard: tuple[int, int, i
         control.send(json.dumps({"started": os.getpid()}).encode())
     try:
         status = _wait(child, control, started + errand["wall_s"], report)
+        if status is not None and os.WIFEXITED(status):
+            report["exit_code"] = os.WEXITSTATUS(status)
+        elif status is not None:
+            report["signal"] = os.WTERMSIG(status)
+        if status is not None and errand["keep"]:
+            _keep(control, {**report, "wall_s": time.monotonic() - started}, child)
     finally:
         end_all_children()
-    if status is not None and os.WIFEXITED(status):
-        report["exit_code"] = os.WEXITSTATUS(status)
-    elif status is not None:
-        report["signal"] = os.WTERMSIG(status)
     report["wall_s"] = time.monotonic() - started
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     report["cpu_s"] = used.ru_utime + used.ru_stime
@@ -69,11 +74,38 @@ def _wait(child: int, control: socket.socket, deadline: float, report: Report) -
             return None
         ready = {descriptor for descriptor, _ in poll.poll(min(left, _REAP_S) * 1000 + 1)}
         if control.fileno() in ready:
-            report["ended"] = True
-            return None
+            if take_word(control) != b"stop":
+                report["ended"] = True
+                return None
+            # Not reaped yet, so the number is still its own.
+            os.kill(child, signal.SIGKILL)
         while (gone := os.waitpid(-1, os.WNOHANG))[0] != 0:
             if gone[0] == child:
                 return gone[1]
+
+
+def _keep(control: socket.socket, paused: Report, session: int) -> None:
+    """What the command started stays, below us, until we are told."""
+    me = os.getpid()
+
+    def alive() -> bool:
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, os.WNOHANG)[0] != 0:
+                pass
+            return True
+        return False
+
+    if alive():
+        freezer = Freezer(lambda: descendants(me)[1:], None)
+        hold(
+            control,
+            paused,
+            freezer,
+            lambda: describe_processes(descendants(me)[1:], {session}),
+            alive,
+            [],
+            period_s=_REAP_S,
+        )
 
 
 def _become(errand: Spawn, standard: tuple[int, int, int]) -> NoReturn:

@@ -16,6 +16,7 @@ import socket
 
 from adjudge.sandbox.becoming import Understudy, rehearse
 from adjudge.sandbox.copying import copy_tree
+from adjudge.sandbox.entering import run_enter
 from adjudge.sandbox.execution import Execution
 from adjudge.sandbox.fileaccess import read_beneath, write_beneath
 from adjudge.sandbox.launchrequest import Copy, Execute, Read, Report, Request, Write, receive
@@ -81,7 +82,12 @@ def _run(
     elif errand["op"] == "spawn":
         understudy.dismiss()
         report = run_spawn(errand, control, standard)
+    elif errand["op"] == "enter":
+        understudy.dismiss()
+        report = run_enter(errand, control, standard)
     else:
+        if errand["op"] != "copy" and (given := errand.get("owner")) is not None:
+            owner = (given["uid"], given["gid"])
         report = _work_on_files(errand, standard, owner)
     if staged:
         unstage(request)

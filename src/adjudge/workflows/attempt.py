@@ -29,12 +29,14 @@ from adjudge.contracts import (
 )
 from adjudge.engine.collectors import sandbox_spec
 from adjudge.errors import AdjudgeError, CaptureError, InfraError, RunFault, SubjectError
-from adjudge.records.run import AgentOutcome, AgentRef, AgentStatus, Attempt, TokenUsage
+from adjudge.records.run import AgentOutcome, AgentRef, AgentStatus, Attempt
 from adjudge.records.sandbox import ExecRequest, Mount, Network, SandboxReport, SandboxSpec
 from adjudge.records.task import RunLimits, Task
+from adjudge.records.trace import Message, TraceItem
 from adjudge.workflows.agents import ReadyAgent, ready_agent, refuse_misfit
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.patched import look_up
+from adjudge.workflows.recording import Recording, usage_of
 from adjudge.workflows.startingpoint import StartingPoint
 from adjudge.workflows.storedchanges import store_changes
 
@@ -70,8 +72,8 @@ class AttemptOrder:
     """None: the task's instruction, and nothing after it."""
     environment: Mapping[str, str] | None = None
     """Where credentials are looked up by name; our own environment when left out."""
-    observe: Callable[[Any], None] | None = None
-    """Sees each event of the trace as it becomes known."""
+    observe: Callable[[TraceItem], None] | None = None
+    """Sees each event of the trace as it becomes known, in the event loop."""
     phase: Callable[[str], None] | None = None
     """Told what is going on: `starting`, `working`, `capturing`, `captured`."""
 
@@ -109,7 +111,6 @@ async def run_attempt(order: AttemptOrder) -> AsyncIterator[Attempted]:
             tell("working")
             outcome = await _Driver(order, ready, place).drive()
             if sandbox is not None:
-                await sandbox.end_processes()
                 _refuse_full_disk(sandbox, outcome)
             tell("capturing")
             made = await _captured(order, outcome, sandbox, index, stack)
@@ -175,7 +176,8 @@ def _spec(order: AttemptOrder, needs: AgentNeeds) -> SandboxSpec:
             "network": Network.EGRESS if needs.network else Network.NONE,
             "limits": common.limits.model_copy(
                 update={
-                    "wall_s": task.scenario.limits.wall_s or _NO_WALL_S,
+                    # The driver holds the limit; this is for the case that it cannot.
+                    "wall_s": (task.scenario.limits.wall_s or _NO_WALL_S) + 2 * _GRACE_S,
                     "output_bytes": _OUTPUT_BYTES,
                 }
             ),
@@ -247,14 +249,20 @@ class _Driver:
         self._place = place._replace(observe=self._observe)
         self._limits: RunLimits = place.limits
         self._stopped: tuple[AgentStatus, str] | None = None
+        self._loop = asyncio.get_running_loop()
         self._over = asyncio.Event()
-        self._usage = TokenUsage()
+        self._recording = Recording(order.blobs, self._limits, self._exceeded)
         self._turns = 0
 
     async def drive(self) -> AgentOutcome:
         """Until it has nothing more to do, or must do nothing more."""
         began = time.monotonic()
-        session: AgentSession = self._ready.agent.start(self._ready.config, self._place)
+        with contextlib.ExitStack() as forgetting:
+            forgetting.callback(self._recording.abort)
+            session: AgentSession = self._ready.agent.start(self._ready.config, self._place)
+            return await self._drive(session, began)
+
+    async def _drive(self, session: AgentSession, began: float) -> AgentOutcome:
         async with session:
             working = asyncio.ensure_future(self._take_turns(session))
             try:
@@ -289,7 +297,8 @@ class _Driver:
         """End its processes until the session has noticed."""
         deadline = time.monotonic() + _GRACE_S
         while not working.done() and self._place.sandbox is not None and time.monotonic() < deadline:
-            await self._place.sandbox.end_processes()
+            # Only the command is ended: what it left is looked at first, and may be kept for `live` scorers.
+            await self._place.sandbox.freeze()
             await asyncio.wait({working}, timeout=0.1)
 
     async def _take_turns(self, session: AgentSession) -> None:
@@ -300,15 +309,32 @@ class _Driver:
             if message is None or (exchanges and session.ended):
                 return
             self._turns += 1
+            self._recording.ask(message)
             reply = await session.turn(message)
             exchanges.append((message, reply))
 
-    def _observe(self, event: Any) -> None:
+    def _observe(self, item: TraceItem) -> None:
+        """Take an event of the agent's, in whatever thread it became known."""
+        self._recording(item)
         if self._order.observe is not None:
-            self._order.observe(event)
+            self._loop.call_soon_threadsafe(self._order.observe, item)
+
+    def _exceeded(self, what: str) -> None:
+        if self._stopped is None:
+            self._stopped = (AgentStatus.OVER_LIMIT, what)
+        self._loop.call_soon_threadsafe(self._over.set)
 
     def _concluded(self, outcome: AgentOutcome, wall_s: float) -> AgentOutcome:
         update: dict[str, Any] = {"wall_s": round(wall_s, 6), "turns": self._turns}
+        summary = self._recording.summary()
+        if self._recording.said_something:
+            update["usage"] = usage_of(summary)
+            if not outcome.response:
+                update["response"] = summary.response
+        elif outcome.response:
+            # Agents without a trace of their own still said something.
+            self._recording(Message(role="assistant", text=outcome.response))
+        update["trace"] = self._recording.commit()
         if self._stopped is not None:
             update["status"], update["reason"] = self._stopped
         return outcome.model_copy(update=update)
@@ -342,7 +368,12 @@ async def _captured(
         "baseline_digest": start.baseline.ref.digest,
         "baseline": start.archive,
         "outcome": outcome,
+        # Whatever is alive is frozen first, so that what is said of it holds for one moment.
+        "left_processes": await sandbox.freeze(),
+        "outside_writes": sandbox.outside_writes(),
     }
+    if not order.start.task.scenario.recipe.live:
+        await sandbox.end_processes()
     try:
         subject = await asyncio.to_thread(_capture, order, sandbox, index, stack)
     except SubjectError as error:
@@ -371,4 +402,5 @@ def _capture(
         workspace=tree,
         contents=contents,
         scenario_files=start.files,
+        live=sandbox if start.task.scenario.recipe.live else None,
     )

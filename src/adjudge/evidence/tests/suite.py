@@ -66,7 +66,7 @@ async def find_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, 
         if config is not None:
             path, data = config
             command = command.model_copy(update={"config": path})
-            if request.tree.isolation is Isolation.SNAPSHOT:
+            if request.tree.isolation is not Isolation.CLEAN:
                 files[path] = data
     if request.plugins is not None:
         return Suite(command, files, request.expected, request.plugins, None)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated
+from typing import Annotated, ClassVar, Self
 
-from pydantic import AfterValidator, Field, StringConstraints
+from pydantic import AfterValidator, Field, StringConstraints, model_validator
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
@@ -36,9 +36,12 @@ TimeLimit = Annotated[float, Field(ge=1, le=3600, strict=True)]
 class CodeConfig(ScorerConfig):
     """Fields of every scorer that runs code."""
 
+    takes_live: ClassVar[bool] = False
+
     isolation: Isolation = Isolation.SNAPSHOT
     """`snapshot`: the final workspace as it is. `clean`: the baseline with the attempt's changes to
-    unprotected paths; tests, test configuration and runner files are the baseline's or hidden."""
+    unprotected paths; tests, test configuration and runner files are the baseline's or hidden. `live`
+    (`command` only): the agent's own sandbox, beside what it left running."""
     inject: Inject = ()
     """Hidden files, as `src` or `{src, dest}`: added read-only when graded, over whatever lies there. A file
     without `dest` goes to the root of the workspace."""
@@ -46,6 +49,18 @@ class CodeConfig(ScorerConfig):
     """With `clean`: patterns of protected paths that the attempt may change all the same."""
     protect: tuple[PathPattern, ...] = Field(default=(), max_length=100)
     """With `clean`: patterns of further paths that come from the baseline."""
+
+    @model_validator(mode="after")
+    def _live_fits(self) -> Self:
+        if self.isolation is Isolation.LIVE:
+            if not self.takes_live:
+                raise ValueError("isolation: live is for 'command' only; this type runs in copies of its own")
+            if self.inject:
+                raise ValueError(
+                    "isolation: live and inject do not go together: what the agent left running could read "
+                    "the hidden files; use snapshot or clean"
+                )
+        return self
 
 
 def tree_of(config: CodeConfig, command: str = "", *, test_patch: str | None = None) -> GradedTree:

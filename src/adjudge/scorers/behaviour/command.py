@@ -66,6 +66,7 @@ class Command:
     class Config(CodeConfig):
         """Fields of `command`."""
 
+        takes_live = True
         command: ShellCommand = Field(validation_alias=AliasChoices("command", "cmd"))
         """What `/bin/sh -c` runs, in the root of the workspace. `cmd` is another name of it."""
         expect_exit: int = Field(default=0, ge=0, le=255, strict=True)

@@ -14,6 +14,7 @@ from adjudge.testing.sandbox import (
     commands,
     files,
     host_files,
+    kept,
     limits,
     neighbours,
     privileges,
@@ -24,7 +25,7 @@ from adjudge.testing.sandbox.check import SandboxCheck, checks_of
 
 __all__ = ["CHECKS", "SandboxConformance"]
 
-_THEMES = (commands, files, processes, limits, host_files, privileges, neighbours)
+_THEMES = (commands, files, processes, kept, limits, host_files, privileges, neighbours)
 
 CHECKS: tuple[SandboxCheck, ...] = tuple(check for theme in _THEMES for check in checks_of(theme))
 """Every check, theme by theme."""

@@ -1,0 +1,1 @@
+"""Programs that run inside the sandbox. Standard library only, for any Python 3."""
