@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 from collections.abc import Callable, Sequence
 from functools import cache
@@ -21,14 +22,13 @@ from adjudge.reports.plain import plain
 from adjudge.sandbox.choose import choose_backend
 from adjudge.settings import Settings, load_settings
 from adjudge.store.opening import store_for
+from adjudge.tasks.experiments import is_experiment, load_experiment
 from adjudge.tasks.load import label
 from adjudge.workflows.agents import agent_ref
 from adjudge.workflows.planning import plan_matrix
 from adjudge.workflows.run import (
     RunMeans,
     RunResult,
-    is_experiment,
-    load_experiment,
     resume_experiment,
     run_experiment,
 )
@@ -77,6 +77,14 @@ __all__ = ["run"]
 @click.option(
     "--new", is_flag=True, help="Start anew where an unfinished experiment of this matrix is there."
 )
+@click.option(
+    "--from-trace",
+    is_flag=True,
+    help="PATHs are traces of attempts made elsewhere, recorded as runs for judging alone.",
+)
+@click.option(
+    "--task", metavar="SCENARIO", help="With --from-trace: what was asked; else what the user said first."
+)
 @click.option("--sandbox", metavar="NAME", help="auto, bubblewrap, or process (no isolation).")
 @click.option("--name", metavar="TEXT", help="What reports call the experiment.")
 @click.option("--dry-run", is_flag=True, help="Say what would be run, and run nothing.")
@@ -95,6 +103,8 @@ def run(
     max_cost_usd: float | None,
     resume: str | None,
     new: bool,
+    from_trace: bool,
+    task: str | None,
     sandbox: str | None,
     name: str | None,
     dry_run: bool,
@@ -114,9 +124,13 @@ def run(
     """
     options = RunOptions(jobs=jobs, max_cost_usd=max_cost_usd, fail_under=fail_under, sandbox=sandbox or None)
     settings = load_settings()
-    if resume is not None:
+    plan = None
+    if task is not None and not from_trace:
+        raise UsageError("--task goes with --from-trace", hint="name the scenario to run as a PATH")
+    if from_trace:
+        _refuse_beside_traces(paths, [agents, trials, where, limit, resume, jobs, max_cost_usd, fail_under])
+    elif resume is not None:
         _refuse_beside_resume(paths, agents, trials, where, limit, new=new)
-        plan = None
     else:
         plan = _plan(paths, agents, trials, options, where=where, limit=limit, name=name)
         if dry_run:
@@ -131,7 +145,11 @@ def run(
             backend=lambda asked: _backends(asked, settings, progress),
             observe=progress,
         )
-        if plan is None:
+        if from_trace:
+            # Loaded here: readers of traces are for those who have some.
+            importing = importlib.import_module("adjudge.workflows.importing")
+            result: RunResult = importing.import_traces(paths, means, scenario=task, name=name, new=new)
+        elif plan is None:
             assert resume is not None
             result = resume_experiment(resume, means, options)
         else:
@@ -154,6 +172,16 @@ def exit_code(result: RunResult) -> int:
     if result.fail_under is not None:
         return ExitCode.FAILED if round(rate, 9) < round(result.fail_under, 9) else ExitCode.PASSED
     return ExitCode.FAILED if tally.counting[Verdict.FAIL] else ExitCode.PASSED
+
+
+def _refuse_beside_traces(paths: Sequence[str], others: Sequence[object]) -> None:
+    if not paths:
+        raise UsageError("no trace was named", hint="adjudge run --from-trace FILE…")
+    if any(others):
+        raise UsageError(
+            "--from-trace runs nothing, so it takes no agents, trials, filters, limits or thresholds",
+            hint="it takes --task, --name and --new",
+        )
 
 
 def _refuse_beside_resume(

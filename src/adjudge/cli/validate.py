@@ -47,6 +47,8 @@ def _show(validation: Validation) -> None:
         click.echo(str(problem))
     for warning in validation.warnings:
         click.echo(f"{str(warning).removesuffix(warning.message)}warning: {warning.message}")
+    if validation.scenario is None and not validation.problems:
+        click.echo(f"{validation.file}: valid, an experiment")
     if validation.scenario is not None:
         click.echo(f"{validation.file}: valid")
         for title, text in (*_summary(validation.scenario), *validation.verifier):

@@ -10,12 +10,15 @@ from __future__ import annotations
 import importlib
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, ValidationInfo
 
 from adjudge.formats.jsontext import MAX_DEPTH, parse_json
 from adjudge.formats.regex import check_regex, find_regex
+from adjudge.records.paths import ScenarioFile
 
-__all__ = ["OutputSchema", "parse_schema"]
+__all__ = ["OutputSchema", "SchemaFile", "parse_schema"]
 
 _DRAFTS = {
     "https://json-schema.org/draft/2020-12/schema": "Draft202012Validator",
@@ -73,6 +76,21 @@ def parse_schema(data: bytes) -> OutputSchema:
     except UnicodeDecodeError as error:
         raise ValueError(f"not UTF-8: byte {error.start} cannot be read") from None
     return OutputSchema(parse_json(text))
+
+
+def _check_file(path: str, info: ValidationInfo) -> str:
+    """Read the schema while the scenario is, where there is a folder to read it from."""
+    read = getattr((info.context or {}).get("scenario_file"), "text", None)
+    if read is not None:
+        try:
+            parse_schema(read(path).encode())
+        except ValueError as error:
+            raise ValueError(f"{path!r} is not a JSON Schema that can be used: {error}") from None
+    return path
+
+
+SchemaFile = Annotated[ScenarioFile, AfterValidator(_check_file)]
+"""A JSON Schema of the scenario in a scorer's `Config`, refused when it cannot be used."""
 
 
 def _make_validator(document: Mapping[str, Any] | bool) -> Any:

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from adjudge.records.annotation import Annotation
+from adjudge.records.annotation import Annotation, ErrorSource, ErrorTag
 from adjudge.records.evaluation import Evaluation
 from adjudge.settings import Settings
 from adjudge.stats.reviews import disagreement
 from adjudge.store.documents import annotate_document, read_document
 from adjudge.store.opening import store_for
+from adjudge.workflows.taxonomy import unknown_categories
 
 __all__ = ["Annotated", "annotate", "annotated", "review_of"]
 
@@ -23,6 +24,7 @@ class Annotated(NamedTuple):
     evaluation: Evaluation
     disagrees: str | None
     """What the review disagrees with, in words."""
+    warnings: tuple[str, ...] = ()
 
 
 def annotate(given: str, annotation: Annotation, settings: Settings) -> Annotated:
@@ -38,6 +40,9 @@ def annotate(given: str, annotation: Annotation, settings: Settings) -> Annotate
             found = store.load(given)
             store.annotate(found.id, annotation)
             evaluation = store.load(found.id)
+            known = store.task(found.task.digest).scenario.error_categories
+        tags = [ErrorTag(category=category, source=ErrorSource.HUMAN) for category in annotation.categories]
+        return Annotated(evaluation, disagreement(evaluation, annotation), unknown_categories(tags, known))
     return Annotated(evaluation, disagreement(evaluation, annotation))
 
 

@@ -10,13 +10,14 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from pydantic import ValidationError
+from pydantic import JsonValue, ValidationError
 
 from adjudge.contracts import RunStore
 from adjudge.errors import StoreError, UsageError, boundary
@@ -24,11 +25,20 @@ from adjudge.records.base import digest_json
 from adjudge.records.experiment import ExperimentPlan
 from adjudge.records.listing import RunFilter
 from adjudge.records.run import AgentRef, Experiment, RunKey, RunStatus, run_id_of
-from adjudge.records.task import RunLimits
+from adjudge.records.task import RunLimits, Task
 from adjudge.tasks.freeze import FrozenTask, load_task
 from adjudge.workflows.planning import Cell
 
-__all__ = ["Standing", "begin_experiment", "held", "reopen_experiment", "standing_of", "tighter"]
+__all__ = [
+    "Asked",
+    "Standing",
+    "begin_experiment",
+    "find_or_add",
+    "held",
+    "reopen_experiment",
+    "standing_of",
+    "tighter",
+]
 
 
 class Standing(NamedTuple):
@@ -66,32 +76,66 @@ def begin_experiment(
         new: Whether to start anew even where an unfinished one is there.
     """
     keys = tuple(cell.key for cell in cells)
-    content = digest_json(
-        {
-            "matrix": [key.model_dump(mode="json") for key in keys],
+    asked = Asked(
+        name=plan.name,
+        keys=keys,
+        tasks=tuple({cell.task.task.digest: cell.task.task for cell in cells}.values()),
+        conditions={
             "limits": plan.options.limits.model_dump(mode="json"),
             "judge": plan.judge,
             "sandbox": plan.options.sandbox,
-        }
+        },
+        settings=_settings(plan, cells),
+        max_cost_usd=plan.options.max_cost_usd,
+        judge=plan.judge,
     )
+    return find_or_add(asked, store, new=new)
+
+
+class Asked(NamedTuple):
+    """An experiment that is asked for."""
+
+    name: str
+    keys: tuple[RunKey, ...]
+    tasks: tuple[Task, ...]
+    conditions: JsonValue
+    """What beside the matrix decides how its runs are made and graded."""
+    settings: Mapping[str, JsonValue] = MappingProxyType({})
+    max_cost_usd: float | None = None
+    judge: JsonValue = None
+
+
+def find_or_add(
+    asked: Asked, store: RunStore, *, new: bool, finished: bool = False
+) -> tuple[Experiment, bool]:
+    """The unfinished experiment of this content, or a new one that is recorded, and whether it was there.
+
+    Args:
+        asked: What it is.
+        store: Where experiments are kept.
+        new: Whether to start anew even where an unfinished one is there.
+        finished: Whether a finished one is good, too.
+    """
+    matrix = [key.model_dump(mode="json") for key in asked.keys]
+    content = digest_json({"matrix": matrix, "conditions": asked.conditions})
     for number in count():
         id_ = digest_json(["adjudge.experiment/1", content, number]).removeprefix("sha256:")[:10]
         found = _find(id_, store)
         if found is None:
             made = Experiment(
                 id=id_,
-                name=plan.name,
+                name=asked.name,
                 created_at=datetime.now(UTC),
-                matrix=keys,
-                max_cost_usd=plan.options.max_cost_usd,
-                judge=plan.judge,
-                settings=_settings(plan, cells),
+                matrix=asked.keys,
+                max_cost_usd=asked.max_cost_usd,
+                judge=asked.judge,
+                settings=dict(asked.settings),
             )
-            for task in {cell.task.task.digest: cell.task.task for cell in cells}.values():
+            for task in asked.tasks:
                 store.keep_task(task)
             store.add_experiment(made)
             return made, False
-        if not new and standing_of(found, store).unfinished(found):
+        if not new and (finished or standing_of(found, store).unfinished(found)):
             return found, True
     raise AssertionError("counting ended")
 

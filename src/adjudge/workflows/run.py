@@ -9,20 +9,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from adjudge.contracts import BlobStore, RunStore, SandboxBackend
-from adjudge.errors import UsageError
-from adjudge.formats.experiments.experiment import EXPERIMENT_FILES, parse_experiment
-from adjudge.formats.tasks.document import MAX_BYTES
 from adjudge.records.experiment import ExperimentPlan, RunOptions
 from adjudge.records.run import Experiment
 from adjudge.records.task import Task
-from adjudge.tasks.load import label
 from adjudge.workflows.experiment import begin_experiment, held, reopen_experiment, standing_of
 from adjudge.workflows.interrupts import interruptible
 from adjudge.workflows.planning import Cell, plan_matrix
 from adjudge.workflows.runevents import EventKind, Observe, RunEvent, Tally
 from adjudge.workflows.running import ExperimentRunner, RunnerSettings
 
-__all__ = ["RunMeans", "RunResult", "is_experiment", "load_experiment", "resume_experiment", "run_experiment"]
+__all__ = ["RunMeans", "RunResult", "resume_experiment", "run_experiment"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +42,6 @@ class RunResult(NamedTuple):
     drained: bool
     capped: bool
     fail_under: float | None
-
-
-def is_experiment(path: Path) -> bool:
-    """Whether a file is an experiment rather than a scenario."""
-    if path.name in EXPERIMENT_FILES:
-        return path.is_file()
-    if path.suffix not in (".yaml", ".yml") or not path.is_file():
-        return False
-    with path.open("rb") as stream:
-        return any(line.startswith(b"matrix:") for line in stream.read(MAX_BYTES).splitlines())
-
-
-def load_experiment(path: Path) -> ExperimentPlan:
-    """Load an experiment file.
-
-    Raises:
-        UsageError: It cannot be read.
-        ScenarioInvalid: It is not valid; every problem is in it.
-    """
-    try:
-        with path.open("rb") as stream:
-            data = stream.read(MAX_BYTES + 1)
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from error
-    own = path.name in EXPERIMENT_FILES
-    default = label(path.resolve().parent.name if own else path.stem)
-    return parse_experiment(data, file=str(path), default_name=default, folder=path.parent).or_raise()
 
 
 def run_experiment(plan: ExperimentPlan, means: RunMeans, *, new: bool = False) -> RunResult:

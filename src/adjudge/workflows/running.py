@@ -37,7 +37,7 @@ from adjudge.workflows.recipes import GradedBy
 from adjudge.workflows.runevents import EventKind, Observe, RunEvent, Tally
 from adjudge.workflows.startingpoint import StartingPoint, prepare_start
 from adjudge.workflows.storedchanges import store_tree
-from adjudge.workflows.storedruns import StoredRuns, is_complete
+from adjudge.workflows.storedruns import StoredRuns, is_complete, with_words
 
 __all__ = ["RETRY_PAUSE_S", "TRIES", "ExperimentRunner", "RunnerSettings"]
 
@@ -280,9 +280,14 @@ class ExperimentRunner:
                 "attempt": made.attempt.model_copy(update=more),
             }
         )
-        await self._on_writer(self._store.save_run, run)
+        # What a live scorer looks at is gone with the sandbox: such a run is over only when it is graded.
+        live = any(spec.config.get("isolation") == "live" for spec in cell.task.task.scenario.recipe.scorers)
+        if not live:
+            await self._on_writer(self._store.save_run, run)
         self._observe(RunEvent(EventKind.PHASE, run=run, phase="grading"))
         graded = await self._grade(cell, run, made)
+        if live:
+            await self._on_writer(self._store.save_run, run)
         await self._on_writer(self._store.save_evaluation, run.id, graded)
         return run, graded
 
@@ -293,7 +298,10 @@ class ExperimentRunner:
         with SubjectGrading(
             by, self._means(cell), jobs=1, unstable=self._unstable(cell.task.task)
         ) as grading:
-            return await self._graded(grading, cell, run, made.subject or made.fault, made.fault)
+            subject = made.subject
+            if subject is not None and subject.trace is None:
+                subject = with_words(subject, made.attempt, self._blobs)
+            return await self._graded(grading, cell, run, subject or made.fault, made.fault)
 
     async def _grade_stored(self, cell: Cell, run: Run) -> GradedSubject:
         """Grade a run that was captured before this start."""

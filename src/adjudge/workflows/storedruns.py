@@ -19,6 +19,7 @@ from typing import NamedTuple, Self
 from adjudge.capture.baseline import Baseline, task_baseline
 from adjudge.contracts import BlobStore, Subject
 from adjudge.errors import StoreError, UsageError
+from adjudge.formats.traces.recorded import RecordedTrace
 from adjudge.records.base import BlobRef
 from adjudge.records.run import Attempt, Run
 from adjudge.records.sandbox import WorkspaceTree
@@ -29,7 +30,7 @@ from adjudge.tasks.trees import remove_tree
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.storedchanges import restore_baseline, restore_workspace
 
-__all__ = ["Rebuilt", "StoredRuns", "is_complete"]
+__all__ = ["Rebuilt", "StoredRuns", "is_complete", "with_words"]
 
 
 class Rebuilt(NamedTuple):
@@ -49,6 +50,16 @@ def is_complete(attempt: Attempt | None) -> bool:
         and attempt.changes is not None
         and attempt.baseline_digest is not None
     )
+
+
+def with_words(subject: Subject, attempt: Attempt, blobs: BlobStore) -> Subject:
+    """A subject with what its agent said: the trace and the last response, where they were kept."""
+    outcome = attempt.outcome
+    if outcome is None:
+        return subject
+    kept = outcome.trace
+    trace = None if kept is None else RecordedTrace(lambda: blobs.open(kept), format="adjudge")
+    return subject._replace(trace=trace, response=outcome.response or None)
 
 
 class StoredRuns:
@@ -141,7 +152,7 @@ class StoredRuns:
                     contents=contents,
                     scenario_files=files,
                 )
-                yield Rebuilt(subject, baseline, notes)
+                yield Rebuilt(with_words(subject, attempt, self._blobs), baseline, notes)
         finally:
             remove_tree(place)
 

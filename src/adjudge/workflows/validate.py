@@ -13,6 +13,7 @@ from pathlib import Path
 from adjudge.errors import Problem, ScenarioInvalid, UsageError
 from adjudge.formats.verifierscripts import mentions_candidate
 from adjudge.records.task import Scenario
+from adjudge.tasks.experiments import is_experiment, load_experiment
 from adjudge.tasks.load import SCENARIO_FILE, TASK_FILE, LoadedScenario, load_scenario
 
 __all__ = ["Validation", "describe_verifier", "scenario_files", "validate"]
@@ -64,6 +65,9 @@ def scenario_files(path: Path, *, within_scenarios: bool = True) -> Iterator[Pat
 
 def _validate(file: Path) -> Validation:
     try:
+        if is_experiment(file):
+            load_experiment(file)
+            return Validation(file, None, (), ())
         loaded = load_scenario(file)
     except ScenarioInvalid as error:
         return Validation(file, None, error.problems, ())

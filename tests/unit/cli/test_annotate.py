@@ -10,6 +10,7 @@ import pytest
 from adjudge.cli.main import main
 
 SCENARIO = """\
+error_categories: [unit mismatch]
 scorers:
   - type: rubric
     output: out.json
@@ -41,6 +42,7 @@ def test_a_saved_evaluation(project: Path, capsys: pytest.CaptureFixture[str]) -
     shown = capsys.readouterr()
     assert "pass   ada (electrical)  disagrees with the objective gate (FAIL)" in shown.out
     assert "review by ada: pass disagrees with the objective gate (FAIL)" in shown.err
+    assert "warning: error category 'units' is not one that the task defines" in shown.err
     assert "\x1b" not in shown.out + shown.err
     assert main(["annotate", before["id"], "--judgment", "fail", "--reviewer", "bob", "--json"]) == 0
     after = json.loads(capsys.readouterr().out)
@@ -71,6 +73,7 @@ def test_what_cannot_be_done_is_said(project: Path, capsys: pytest.CaptureFixtur
         (["annotate", "abc", "--judgment", "pass", "--reviewer", "a"], "nothing is stored yet"),
         (["annotate", "abc", "--judgment", "maybe", "--reviewer", "a"], "'maybe' is not one of 'pass'"),
         (["annotate", "abc", "--judgment", "pass", "--reviewer", " "], "--reviewer must not be blank"),
+        (["annotate", "abc", "--judgment", "pass", "--reviewer", "a\udcff"], "--reviewer cannot be used"),
         (["annotate", "task.yaml", "--judgment", "pass", "--reviewer", "a"], "is not an evaluation document"),
         (["annotate", "abc", "--judgment", "pass"], "--reviewer"),
         (["annotations"], "nothing is stored yet"),

@@ -130,3 +130,23 @@ def test_categories_are_checked(graded: Any, categories: str, message: str) -> N
         graded("{}", SCENARIO.replace("[unit mismatch, wrong formula]", categories))
     assert message in str(caught.value)
     assert "adjudge.yaml:1:" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("schema", "message"),
+    [
+        (
+            '{"type": "strin"}',
+            "scorers[0].output_schema: 'schema.json' is not a JSON Schema that can be used: type",
+        ),
+        ("{", "line 1, column 2: not JSON"),
+        ('{"$ref": "https://example.org/x"}', "leads out of the schema"),
+    ],
+)
+def test_a_schema_is_checked_before_anything_is_spent(
+    graded: Any, tmp_path: Path, schema: str, message: str
+) -> None:
+    (tmp_path / "schema.json").write_text(schema)
+    with pytest.raises(ScenarioInvalid) as caught:
+        graded("{}", SCENARIO.replace("    fields:", "    output_schema: schema.json\n    fields:"))
+    assert message in str(caught.value)

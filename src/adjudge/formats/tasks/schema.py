@@ -19,7 +19,7 @@ from adjudge.formats.tasks.sections import Expect, Exposed, Header, InstructionF
 from adjudge.formats.tasks.turns import MAX_TURNS, WrittenChoice, WrittenTurn
 from adjudge.records.task import RunLimits, Setup, SourceKind, WorkspaceSource
 
-__all__ = ["scenario_schema"]
+__all__ = ["model_schema", "scenario_schema"]
 
 Schema = dict[str, Any]
 
@@ -103,6 +103,11 @@ def _model(model: type[BaseModel], defs: Schema, prefix: str, *, nullable: bool 
         schema["properties"] = {name: _without_null(field) for name, field in schema["properties"].items()}
     assert isinstance(schema, dict)
     return schema
+
+
+def model_schema(model: type[BaseModel], defs: Schema, prefix: str, *, nullable: bool = True) -> Schema:
+    """A model's schema for a file of another kind; its own definitions go into `defs`."""
+    return _model(model, defs, prefix, nullable=nullable)
 
 
 def _tidy(value: Any) -> Any:

@@ -42,7 +42,9 @@ _STREAM: Final = re.compile(
     rb'"type"\s*:\s*"init"[^\n]{0,4000}"session_id"\s*:|"type"\s*:\s*"tool_use"[^\n]{0,4000}"tool_name"\s*:'
     rb'|"type"\s*:\s*"tool_result"[^\n]{0,4000}"tool_id"\s*:'
 )
-_OBJECT: Final = re.compile(rb'\A\s*\{(?=.*"stats"\s*:\s*\{)(?=.*"(?:models|tools)"\s*:\s*\{)', re.DOTALL)
+_OBJECT: Final = re.compile(
+    rb'\A(?:[^\n{]{0,200}\n){0,20}\s*\{(?=.*"stats"\s*:\s*\{)(?=.*"(?:models|tools)"\s*:\s*\{)', re.DOTALL
+)
 _MOST_CALLS: Final = 10_000
 
 

@@ -12,6 +12,7 @@ from adjudge.formats.outputs import format_of
 from adjudge.formats.patterns import ExactPath
 from adjudge.formats.quantities import Quantity, QuantityRefused, check_unit, convert, parse_quantity
 from adjudge.formats.regex import check_regex, find_regex
+from adjudge.formats.schemas import SchemaFile
 from adjudge.formats.values import (
     ABSENT,
     describe_value,
@@ -25,7 +26,7 @@ from adjudge.records.annotation import ErrorSource, ErrorTag, NonBlank
 from adjudge.records.base import Record
 from adjudge.records.evidence import AnyRequest, OutputFile
 from adjudge.records.outputs import CheckedOutput, OutputFormat
-from adjudge.records.paths import ScenarioFile, parse_path
+from adjudge.records.paths import parse_path
 from adjudge.records.score import Finding, Rollup, ScorerConfig, ScorerOutcome, Verdict
 from adjudge.records.verifier import MechanicalError
 from adjudge.rollup.rubric import Dimension, roll_up
@@ -162,7 +163,7 @@ class Rubric:
         """The file that the attempt is to write, relative to the workspace."""
         output_format: OutputFormat | None = None
         """What that file is; by its name when left out."""
-        output_schema: ScenarioFile | None = None
+        output_schema: SchemaFile | None = None
         """A JSON Schema that it should match."""
         fields: tuple[RubricField, ...] = Field(min_length=1, max_length=1000)
         """The values to look at."""

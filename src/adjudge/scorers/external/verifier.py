@@ -10,6 +10,7 @@ from pydantic import AfterValidator, Field, JsonValue, StringConstraints, Valida
 
 from adjudge.contracts import Evidence
 from adjudge.formats.outputs import format_of
+from adjudge.formats.schemas import SchemaFile
 from adjudge.records.annotation import ErrorSource, ErrorTag, NonBlank
 from adjudge.records.evaluation import ValidityCheck
 from adjudge.records.evidence import AnyRequest, VerifierOutcome, VerifierRun
@@ -115,7 +116,7 @@ class Verifier:
         """The file that the attempt is to write, as the task names it: `/workspace/result.json`."""
         output_format: OutputFormat | None = None
         """What that file is; by its name when left out."""
-        output_schema: ScenarioFile | None = None
+        output_schema: SchemaFile | None = None
         """A JSON Schema that it should match."""
         workdir: AbsolutePath = "/workspace"
         """Where the task expects the workspace. It is at /workspace in any case."""

@@ -6,9 +6,9 @@ import asyncio
 import os
 from pathlib import Path, PurePosixPath
 
-from adjudge.errors import AdjudgeError, SubjectError
+from adjudge.errors import AdjudgeError, SandboxUnavailable, SubjectError
 from adjudge.records.sandbox import Mount, WorkspaceTree
-from adjudge.testing.sandbox.bench import WORKSPACE, Bench
+from adjudge.testing.sandbox.bench import WORKSPACE, Bench, Inapplicable
 from adjudge.testing.sandbox.check import check, escape_attempt
 
 _FILES = {
@@ -54,6 +54,44 @@ async def workspace_can_start_empty(bench: Bench) -> None:
     async with bench.sandbox() as sandbox:
         assert await bench.succeed(sandbox, "ls -A") == ""
         await bench.succeed(sandbox, "echo x > x")
+
+
+@check
+async def workspace_can_be_shown_at_further_places(bench: Bench) -> None:
+    """A place that tasks expect shows the same workspace, for reading and writing."""
+    try:
+        async with bench.sandbox(
+            _FILES, also_at=(PurePosixPath("/app"), PurePosixPath("/srv/task"))
+        ) as sandbox:
+            await bench.succeed(
+                sandbox, "cat /app/a.txt && echo new > /srv/task/new && [ -s /workspace/new ]"
+            )
+            ran = await bench.run(sandbox, shell="cat dir/b.txt", cwd=PurePosixPath("/app"))
+            assert ran.stdout == b"beta\n"
+            assert await sandbox.read_file(WORKSPACE / "new", max_bytes=10) == b"new\n"
+    except SandboxUnavailable as error:
+        raise Inapplicable(error.message) from error
+
+
+@check
+async def further_folders_are_fresh_and_its_own(bench: Bench) -> None:
+    """Folders that the caller asks for are empty, writable, kept between commands, and read without links."""
+    logs = PurePosixPath("/logs/verifier")
+    try:
+        async with bench.sandbox(_FILES, folders=(logs, PurePosixPath("/logs/agent"))) as sandbox:
+            assert await bench.succeed(sandbox, "ls -A /logs/verifier /logs/agent | grep -v :") == ""
+            await bench.succeed(sandbox, "echo x > /logs/verifier/x; ln -s x /logs/verifier/link")
+            assert await bench.succeed(sandbox, "cat /logs/verifier/x") == "x"
+            assert await sandbox.read_file(logs / "x", max_bytes=10) == b"x\n"
+            try:
+                await sandbox.read_file(logs / "link", max_bytes=10)
+            except SubjectError:
+                pass
+            else:
+                raise AssertionError("a link was followed")
+            assert await bench.succeed(sandbox, "ls /workspace") == "a.txt\nbin\ndir"
+    except SandboxUnavailable as error:
+        raise Inapplicable(error.message) from error
 
 
 @check

@@ -6,10 +6,11 @@ The bombs here are of limited size, so that a backend without limits fails the c
 from __future__ import annotations
 
 import time
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from adjudge.errors import SandboxUnavailable
 from adjudge.records.sandbox import Ended, Limits
-from adjudge.testing.sandbox.bench import Bench, Ran
+from adjudge.testing.sandbox.bench import Bench, Inapplicable, Ran
 from adjudge.testing.sandbox.check import check, escape_attempt
 
 _MIB = 1024 * 1024
@@ -117,10 +118,10 @@ except OSError as error:
 """
 
 
-async def _fill(bench: Bench, place: str, *expected: Ended) -> None:
+async def _fill(bench: Bench, place: str, *expected: Ended, folders: tuple[PurePosixPath, ...] = ()) -> None:
     """Write far more than allowed to one file in `place`."""
     limits = Limits(disk_bytes=64 * _MIB, memory_bytes=192 * _MIB, wall_s=45)
-    async with bench.sandbox() as sandbox:
+    async with bench.sandbox(folders=folders) as sandbox:
         where = await bench.succeed(sandbox, f'printf %s "{place}"')
         ran = await bench.program(sandbox, _FILL, where, limits=limits)
         if ran.result.exit_code == 40 and "stopped by" in ran.text:
@@ -144,6 +145,15 @@ async def temporary_files_cannot_fill_the_disk(bench: Bench) -> None:
 async def home_cannot_fill_the_disk(bench: Bench) -> None:
     """A command that writes more than allowed to HOME is ended for it."""
     await _fill(bench, "$HOME", Ended.DISK_LIMIT, Ended.OUT_OF_MEMORY)
+
+
+@escape_attempt
+async def further_folders_cannot_fill_the_disk(bench: Bench) -> None:
+    """A command that writes more than allowed to a folder that the caller asked for is ended for it."""
+    try:
+        await _fill(bench, "/logs/verifier", Ended.DISK_LIMIT, folders=(PurePosixPath("/logs/verifier"),))
+    except SandboxUnavailable as error:
+        raise Inapplicable(error.message) from error
 
 
 @escape_attempt

@@ -226,3 +226,15 @@ def test_results_of_several_turns_state_all_so_far_or_their_own(stated: list[int
     opened = read_trace(io.BytesIO("".join(lines).encode()))
     summary = summarise(opened.items, opened.format)
     assert (summary.tokens.total, summary.cost_usd) == (360, 0.36)
+
+
+def test_what_is_printed_before_an_object_does_not_hide_it() -> None:
+    greeting = b"Loaded cached credentials.\nYOLO mode is enabled.\n"
+    opened = read_trace(io.BytesIO(greeting + (SAMPLES / "gemini.json").read_bytes()))
+    summary = summarise(opened.items, opened.format)
+    assert (summary.format, summary.tool_calls, summary.tokens.total, summary.broken) == (
+        "gemini",
+        2,
+        1300,
+        2,
+    )
