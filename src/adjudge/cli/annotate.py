@@ -60,9 +60,13 @@ def annotate(
             notes=notes,
         )
     except ValidationError as error:
-        field = str(error.errors()[0]["loc"][0])
+        first = error.errors()[0]
+        field = str(first["loc"][0])
         option = {"reviewer_id": "reviewer", "reviewer_discipline": "discipline", "categories": "category"}
-        raise ConfigInvalid(f"--{option.get(field, field)} must not be blank") from None
+        why = (
+            "must not be blank" if first["type"] == "string_too_short" else f"cannot be used: {first['msg']}"
+        )
+        raise ConfigInvalid(f"--{option.get(field, field)} {why}") from None
     done = add_annotation(evaluation, annotation, load_settings())
     if as_json:
         sys.stdout.write(render_json(done.evaluation))

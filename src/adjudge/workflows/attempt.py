@@ -29,6 +29,7 @@ from adjudge.contracts import (
 )
 from adjudge.engine.collectors import sandbox_spec
 from adjudge.errors import AdjudgeError, CaptureError, InfraError, RunFault, SubjectError
+from adjudge.formats.traces.summary import usage_of
 from adjudge.records.run import AgentOutcome, AgentRef, AgentStatus, Attempt
 from adjudge.records.sandbox import ExecRequest, Mount, Network, SandboxReport, SandboxSpec
 from adjudge.records.task import RunLimits, Task
@@ -36,7 +37,7 @@ from adjudge.records.trace import Message, TraceItem
 from adjudge.workflows.agents import ReadyAgent, ready_agent, refuse_misfit
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.patched import look_up
-from adjudge.workflows.recording import Recording, usage_of
+from adjudge.workflows.recording import Recording
 from adjudge.workflows.startingpoint import StartingPoint
 from adjudge.workflows.storedchanges import store_changes
 

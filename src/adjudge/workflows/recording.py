@@ -10,11 +10,10 @@ from adjudge.formats.traces.adjudge import encode_header, encode_item
 from adjudge.formats.traces.summary import TraceSummariser
 from adjudge.gates.run import exceeded
 from adjudge.records.base import BlobRef
-from adjudge.records.run import TokenUsage
 from adjudge.records.task import RunLimits
 from adjudge.records.trace import Message, ToolCall, TraceItem, TraceSummary, TraceUsage
 
-__all__ = ["Recording", "usage_of"]
+__all__ = ["Recording"]
 
 
 class Recording:
@@ -55,7 +54,7 @@ class Recording:
             self._take(item)
             if self._over or not isinstance(item, ToolCall | TraceUsage):
                 return
-            over = exceeded(usage_of(self._summary.summary()), self._limits)
+            over = exceeded(self._summary.usage(), self._limits)
             self._over = over is not None
         if over is not None:
             self._on_over(over)
@@ -83,19 +82,3 @@ class Recording:
     def _take(self, item: TraceItem) -> None:
         self._summary.add(item)
         self._writer.write(encode_item(item))
-
-
-def usage_of(summary: TraceSummary) -> TokenUsage:
-    """What a run used, from its trace."""
-    tokens = summary.tokens
-    parts = (tokens.input, tokens.output, tokens.cache_read, tokens.cache_write)
-    # A total without its parts is input as far as anybody can tell.
-    known = tokens.total if tokens.total is not None and all(part is None for part in parts) else tokens.input
-    return TokenUsage(
-        input_tokens=known,
-        output_tokens=tokens.output,
-        cache_read_tokens=tokens.cache_read,
-        cache_write_tokens=tokens.cache_write,
-        cost_usd=summary.cost_usd,
-        tool_calls=summary.tool_calls,
-    )

@@ -216,16 +216,6 @@ ATTACKS = {
         """,
         lazy=False,
     ),
-    "embeds_its_tests": Attack(
-        (),
-        """
-        import _ "embed"
-
-        //go:embed shop_test.go
-        var tests string
-        """,
-        ("session-problem",),
-    ),
     "peeks_at_frames": Attack(
         ("runtime/debug", "unsafe"),
         """
@@ -289,7 +279,7 @@ ATTACKS = {
         (),
         """
         func WithTax(price, rate int) (int, error) { select {} }
-        func Label(text string) string { select {} }
+        func Label(text string) string { return "" }
         func Basket(things ...string) map[string]int { select {} }
         """,
         lazy=False,

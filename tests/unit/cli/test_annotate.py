@@ -73,6 +73,7 @@ def test_what_cannot_be_done_is_said(project: Path, capsys: pytest.CaptureFixtur
         (["annotate", "abc", "--judgment", "pass", "--reviewer", "a"], "nothing is stored yet"),
         (["annotate", "abc", "--judgment", "maybe", "--reviewer", "a"], "'maybe' is not one of 'pass'"),
         (["annotate", "abc", "--judgment", "pass", "--reviewer", " "], "--reviewer must not be blank"),
+        (["annotate", "abc", "--judgment", "pass", "--reviewer", "a\udcff"], "--reviewer cannot be used"),
         (["annotate", "task.yaml", "--judgment", "pass", "--reviewer", "a"], "is not an evaluation document"),
         (["annotate", "abc", "--judgment", "pass"], "--reviewer"),
         (["annotations"], "nothing is stored yet"),

@@ -8,14 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, BinaryIO, NamedTuple
 
-from adjudge.formats.traces.documents import END, read_parts
-from adjudge.formats.traces.lines import (
-    ObjectLine,
-    RawLine,
-    first_filled_line,
-    parse_object,
-    read_objects,
-)
+from adjudge.formats.traces.documents import END, read_parts, split_lines
+from adjudge.formats.traces.lines import ObjectLine, first_filled_line
 from adjudge.formats.traces.values import mapping_of
 from adjudge.records.trace import BrokenLine
 
@@ -55,20 +49,17 @@ class ChatPart(NamedTuple):
 def chat_parts(stream: BinaryIO) -> Iterator[ChatPart | BrokenLine]:
     """Every message in order, and what stands beside them."""
     data = first_filled_line(stream)
-    if not data:
+    lines, first = split_lines(stream, data)
+    if lines is None:
+        yield from _of_document(stream, first)
         return
-    line = parse_object(RawLine(1, data.strip(), len(data)))
-    if isinstance(line, ObjectLine):
-        yield from _of_object(line)
-        for rest in read_objects(stream):
-            yield from (rest,) if isinstance(rest, BrokenLine) else _of_object(rest, 1)
-        return
-    yield from _of_document(stream, data)
+    for line in lines:
+        yield from (line,) if isinstance(line, BrokenLine) else _of_object(line)
 
 
-def _of_object(line: ObjectLine, before: int = 0) -> Iterator[ChatPart]:
+def _of_object(line: ObjectLine) -> Iterator[ChatPart]:
     """The messages of one line: itself, those it holds, or those of a recorded exchange."""
-    number, value = line.line + before, line.value
+    number, value = line
     inner = value.get("request")
     if isinstance(inner, dict) and isinstance(inner.get("messages"), list):
         # A recorded exchange repeats what came before; only the answer is new.

@@ -24,7 +24,7 @@ from adjudge.formats.traces.lines import (
 )
 from adjudge.records.trace import BrokenLine
 
-__all__ = ["END", "Part", "Path", "lines_or_document", "read_parts"]
+__all__ = ["END", "Part", "Path", "lines_or_document", "read_parts", "split_lines"]
 
 Path = tuple[str, ...]
 MAX_PART: Final = 2 * MAX_LINE
@@ -186,14 +186,11 @@ def lines_or_document(stream: BinaryIO) -> Iterator[ObjectLine | BrokenLine]:
     while (data := first_filled_line(stream)) and not data.lstrip().startswith((b"{", b"[")):
         yield broken(number, "not JSON", data)
         number += 1
-    line = parse_object(RawLine(number, data.strip(), len(data)))
-    if isinstance(line, ObjectLine) or not _may_go_on(data):
-        if data.strip():
-            yield line
-        for rest in read_objects(stream):
-            yield rest._replace(line=rest.line + number) if isinstance(rest, ObjectLine) else rest
+    lines, first = split_lines(stream, data, number)
+    if lines is not None:
+        yield from lines
         return
-    for part in read_parts(stream, (), first=data):
+    for part in read_parts(stream, (), first=first):
         if isinstance(part, BrokenLine):
             yield part
         elif isinstance(part.value, dict):
@@ -202,11 +199,41 @@ def lines_or_document(stream: BinaryIO) -> Iterator[ObjectLine | BrokenLine]:
             yield broken(part.number, "not an object", b"")
 
 
-def _may_go_on(data: bytes) -> bool:
-    """Whether a line may be the beginning of a document laid out over several."""
-    return data.strip() in (b"{", b"[") or (
-        data.lstrip().startswith((b"{", b"[")) and not data.rstrip().endswith(b"}")
-    )
+def split_lines(
+    stream: BinaryIO, data: bytes, number: int = 1
+) -> tuple[Iterator[ObjectLine | BrokenLine] | None, bytes]:
+    """Tell a file of one object a line from a document, whose first line was read already.
+
+    Args:
+        stream: The rest.
+        data: The first line.
+        number: Its number.
+
+    Returns:
+        The lines; or None for a document, with what was read of it.
+    """
+    line = parse_object(RawLine(number, data.strip(), len(data)))
+    if isinstance(line, ObjectLine) or not data.strip():
+        return _lines([line] if data.strip() else [], stream, number), b""
+    if not data.startswith(b"{"):
+        return None, data
+    # A first line that is broken, or a document laid out over several: the second has an object only there.
+    second = stream.readline(MAX_LINE)
+    after = parse_object(RawLine(number + 1, second.strip(), len(second)))
+    if isinstance(after, ObjectLine):
+        return _lines([line, after], stream, number + 1), b""
+    return None, data + second
+
+
+def _lines(
+    first: Iterable[ObjectLine | BrokenLine], stream: BinaryIO, before: int
+) -> Iterator[ObjectLine | BrokenLine]:
+    yield from first
+    for line in read_objects(stream):
+        if isinstance(line, ObjectLine):
+            yield line._replace(line=line.line + before)
+        else:
+            yield line.model_copy(update={"line": line.line + before})
 
 
 def _first_line(error: BaseException) -> str:

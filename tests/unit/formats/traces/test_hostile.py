@@ -227,3 +227,11 @@ def test_no_count_makes_more_events_than_a_trace_can_have() -> None:
     tools = {f"t{n}": {"count": 10**12, "decisions": {"reject": 10**12}} for n in range(50)}
     summary = read(json.dumps({"stats": {"tools": {"byName": tools}, "models": {}}}).encode())
     assert (summary.tool_calls, summary.denied) == (10_000, 10_000)
+
+
+@pytest.mark.parametrize("name", ["gemini-stream.jsonl", "openai-completions.jsonl"])
+def test_a_broken_first_line_hides_nothing_after_it(name: str) -> None:
+    data = (Path(__file__).parent / "samples" / name).read_bytes()
+    whole = read(data)
+    broken = read(b'{"cut off": \n' + data, whole.format)
+    assert (broken.tool_calls, broken.tokens, broken.broken) == (whole.tool_calls, whole.tokens, 1)
