@@ -14,6 +14,7 @@ import pytest
 
 from adjudge import catalog
 from adjudge.errors import AdjudgeError
+from adjudge.settings import Settings
 from adjudge.testing.postgres import PostgresServer, postgres_programs, running_server
 
 _SAME_FOR_ANYONE = ("project", "property", "snapshot", "scorers")
@@ -84,3 +85,17 @@ def postgres_url(postgres_server: PostgresServer) -> Iterator[str]:
     """An empty database of its own."""
     with postgres_server.database() as url:
         yield url
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def store_settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    """Settings of a store that does not exist yet, of either kind."""
+    url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else None
+    return Settings(
+        state_dir=tmp_path / "state",
+        sandbox="auto",
+        jobs=1,
+        store=url or str(tmp_path / "store"),
+        blobs=str(tmp_path / "blobs"),
+        folder=tmp_path,
+    )

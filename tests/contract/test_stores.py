@@ -14,22 +14,9 @@ from adjudge.store.opening import store_for
 from adjudge.testing.stores import BLOB_CHECKS, CHECKS, BlobCheck, StoreCheck
 
 
-@pytest.fixture(params=["sqlite", "postgresql"])
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    url = request.getfixturevalue("postgres_url") if request.param == "postgresql" else None
-    return Settings(
-        state_dir=tmp_path / "state",
-        sandbox="auto",
-        jobs=1,
-        store=url or str(tmp_path / "store"),
-        blobs=str(tmp_path / "blobs"),
-        folder=tmp_path,
-    )
-
-
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.name)
-def test_store(settings: Settings, check: StoreCheck) -> None:
-    with store_for(settings) as store:
+def test_store(store_settings: Settings, check: StoreCheck) -> None:
+    with store_for(store_settings) as store:
         check.run(store)
 
 

@@ -25,6 +25,7 @@ from adjudge.store.opening import store_for
 from adjudge.tasks.experiments import is_experiment, load_experiment
 from adjudge.tasks.load import label
 from adjudge.workflows.agents import agent_ref
+from adjudge.workflows.judging import load_judge
 from adjudge.workflows.planning import plan_matrix
 from adjudge.workflows.run import (
     RunMeans,
@@ -78,6 +79,11 @@ __all__ = ["run"]
     "--new", is_flag=True, help="Start anew where an unfinished experiment of this matrix is there."
 )
 @click.option(
+    "--judge",
+    metavar="FILE|MODEL",
+    help="Have every run judged: a YAML file, or a model's name (several, parted by commas, are a jury).",
+)
+@click.option(
     "--from-trace",
     is_flag=True,
     help="PATHs are traces of attempts made elsewhere, recorded as runs for judging alone.",
@@ -105,6 +111,7 @@ def run(
     new: bool,
     from_trace: bool,
     task: str | None,
+    judge: str | None,
     sandbox: str | None,
     name: str | None,
     dry_run: bool,
@@ -133,6 +140,8 @@ def run(
         _refuse_beside_resume(paths, agents, trials, where, limit, new=new)
     else:
         plan = _plan(paths, agents, trials, options, where=where, limit=limit, name=name)
+        if (given := judge or settings.judge) and (judge or plan.judge is None):
+            plan = plan.model_copy(update={"judge": load_judge(given).model_dump(mode="json")})
         if dry_run:
             return _show_matrix(plan, settings)
     store = store_for(settings)

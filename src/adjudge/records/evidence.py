@@ -546,7 +546,7 @@ class VerifierOutcome(Record):
     output: CheckedOutput | None = None
     """The file that the attempt was to write; None where the task names none."""
     links: tuple[WorkspacePath, ...] = ()
-    """Symlinks of the attempt that lead out of the workspace; the verifier did not see them."""
+    """Symlinks of the attempt that may lead to the verifier's own files; it did not see them."""
     candidate_runs: int = 0
     """How many commands it had run apart from itself, with `candidate`."""
     separate: bool = False

@@ -54,7 +54,8 @@ _NO_WALL_S = 7 * 24 * 3600.0
 """Without a limit on time: longer than any run is left alone."""
 _GRACE_S = 60.0
 """What a session may take to wind up once its processes were ended; then it is cancelled."""
-_OUTPUT_BYTES = 1 << 30
+_OUTPUT_BYTES = 256 << 20
+"""What an agent may print: a trace that is read while it comes is held until it was."""
 _LEAST_FREE_BYTES = 16 << 20
 """Below this the disk is full, and what an agent did on it says nothing about the agent."""
 

@@ -42,6 +42,7 @@ from adjudge.workflows.grading import SubjectGrading
 from adjudge.workflows.recipes import GradedBy, find_recipe
 
 if TYPE_CHECKING:
+    from adjudge.store.places import StorePlace
     from adjudge.store.runs import RunDatabase
 
 __all__ = ["GradeJob", "GradeRequest", "grade_now"]
@@ -98,6 +99,7 @@ class GradeJob:
         self._baseline: Baseline | None = None
         self._fault: SubjectError | InfraError | None = None
         self._store: RunDatabase | None = None
+        self._store_place: StorePlace | None = None
         self._trace: TraceSource | None = None
         self._response: str | None = None
         self._graded: GradedSubject | None = None
@@ -138,7 +140,7 @@ class GradeJob:
         self._find_judge()
         self._open_beside()
         if request.save:
-            self._open_store()
+            self._find_store()
         subject: Subject | SubjectError | InfraError
         try:
             subject = self._workspace() if request.patch is None else self._patched()
@@ -209,6 +211,7 @@ class GradeJob:
         """The evaluation; with `save`, kept."""
         assert self._graded is not None
         if self._request.save:
+            self._open_store()
             assert self._store is not None
             self._store.save(self._graded)
         return self._graded.evaluation
@@ -275,15 +278,19 @@ class GradeJob:
         )
         return asked or self._judge is not None
 
-    def _open_store(self) -> None:
-        """Open the store before anything is spent. The workspace never decides where it is."""
+    def _find_store(self) -> None:
+        """Find the store before anything is spent. The workspace never decides where it is."""
         # Loaded here: only what is saved needs the store.
         places = importlib.import_module("adjudge.store.places")
-        place = places.find_place(self._settings)
+        self._store_place = places.find_place(self._settings)
         if self._request.workspace is not None:
-            places.refuse_inside(place, Path(self._request.workspace))
-        open_store = importlib.import_module("adjudge.store.opening").open_store
-        self._store = self._stack.enter_context(open_store(place))
+            places.refuse_inside(self._store_place, Path(self._request.workspace))
+
+    def _open_store(self) -> None:
+        """Open the store, once there is something to keep: a command that is refused makes none."""
+        if self._store is None and self._store_place is not None:
+            open_store = importlib.import_module("adjudge.store.opening").open_store
+            self._store = self._stack.enter_context(open_store(self._store_place))
 
     def _workspace(self) -> Subject:
         """What is graded when a workspace is given."""
@@ -368,6 +375,7 @@ class GradeJob:
         return task_baseline(WorkspaceTree(layers=(tree,)), description=described)
 
     def _captured(self, baseline: Baseline, tree: WorkspaceTree, contents: TreeContents) -> Subject:
+        self._open_store()
         try:
             change_set = capture_changes(baseline, tree, blobs=self._blobs())
         except CaptureError:

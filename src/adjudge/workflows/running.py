@@ -21,16 +21,21 @@ from adjudge.contracts import BlobStore, GradedSubject, RunStore, SandboxBackend
 from adjudge.engine.collectors import Means
 from adjudge.errors import AdjudgeError, InfraError, SandboxUnavailable, SubjectError
 from adjudge.gates.run import run_gate
+from adjudge.judge.cache import AnswerDirectory
+from adjudge.judge.court import Court
 from adjudge.records.base import BlobRef
-from adjudge.records.evaluation import TaskRef
+from adjudge.records.evaluation import Evaluation, TaskRef
+from adjudge.records.judging import JudgeConfig
 from adjudge.records.run import AgentOutcome, Attempt, Experiment, Run, RunStatus, run_id_of
 from adjudge.records.task import RunLimits, Task
+from adjudge.settings import ANSWERS
 from adjudge.tasks.freeze import FrozenTask
 from adjudge.tasks.stability import find_stability
 from adjudge.workflows.attempt import Attempted, AttemptOrder, run_attempt
 from adjudge.workflows.conversation import Conversation
 from adjudge.workflows.experiment import Standing, tighter
 from adjudge.workflows.grading import SubjectGrading
+from adjudge.workflows.judgeruns import judge_one, judgement_of
 from adjudge.workflows.ledger import ledger_evaluation
 from adjudge.workflows.planning import Cell
 from adjudge.workflows.recipes import GradedBy
@@ -58,6 +63,8 @@ class RunnerSettings:
     backend: Callable[[Task], SandboxBackend]
     limits: RunLimits
     max_cost_usd: float | None = None
+    judge: JudgeConfig | None = None
+    """Who judges every run; one configuration for all of them."""
 
 
 class _Start:
@@ -101,6 +108,7 @@ class ExperimentRunner:
         self._observe = observe
         self._draining = False
         self._capped = False
+        self._court: Court | None = None
         self._starts: dict[str, _Start] = {}
         self._stored = StoredRuns(blobs, settings.state_dir)
         # One thread writes: transactions queue here rather than in the database.
@@ -128,7 +136,13 @@ class ExperimentRunner:
 
         Cancelling it ends every run that is under way; those start over next time.
         """
-        with self._stored, self._writer:
+        async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(self._stored)
+            stack.enter_context(self._writer)
+            if self._settings.judge is not None:
+                answers = AnswerDirectory(self._settings.state_dir / ANSWERS)
+                court = Court(self._settings.judge, cache=answers, blobs=self._blobs)
+                self._court = await stack.enter_async_context(court)
             queue = deque(await self._leave_out_finished())
             workers = min(self._settings.jobs, len(queue))
             try:
@@ -149,6 +163,7 @@ class ExperimentRunner:
             run = await self._on_writer(self._store.run, id_)
             evaluation = await self._on_writer(self._store.current_evaluation, id_)
             assert evaluation is not None
+            self._count_judge(evaluation)
             self.tally.add(run, evaluation, kept=True)
             self._observe(RunEvent(EventKind.GRADED, run=run, evaluation=evaluation, kept=True))
         return left
@@ -285,7 +300,7 @@ class ExperimentRunner:
         if not live:
             await self._on_writer(self._store.save_run, run)
         self._observe(RunEvent(EventKind.PHASE, run=run, phase="grading"))
-        graded = await self._grade(cell, run, made)
+        graded = await self._judged(run, await self._grade(cell, run, made))
         if live:
             await self._on_writer(self._store.save_run, run)
         await self._on_writer(self._store.save_evaluation, run.id, graded)
@@ -319,8 +334,22 @@ class ExperimentRunner:
                     SubjectGrading(by, self._means(cell), jobs=1, unstable=self._unstable(cell.task.task))
                 )
                 graded = await self._graded(grading, cell, run, rebuilt.subject, None)
+        graded = await self._judged(run, graded)
         await self._on_writer(self._store.save_evaluation, run.id, graded)
         return graded
+
+    async def _judged(self, run: Run, graded: GradedSubject) -> GradedSubject:
+        """With the judge's verdict, where the experiment has a judge. It follows every scorer."""
+        if self._court is None:
+            return graded
+        self._observe(RunEvent(EventKind.PHASE, run=run, phase="judging"))
+        return await judge_one(self._court, run, graded, self._blobs)
+
+    def _count_judge(self, evaluation: Evaluation) -> None:
+        """What was spent on judging before this start is held against the same cap."""
+        judgement = judgement_of(evaluation)
+        if self._court is not None and judgement is not None:
+            self._court.purse.spend(judgement.usage.cost_usd)
 
     async def _grade_incomplete(self, cell: Cell, run: Run, attempt: Attempt | None) -> GradedSubject:
         if attempt is None or attempt.baseline_digest is None:

@@ -215,6 +215,15 @@ def test_saved_evaluations_are_whole(
     assert (tmp_path / ".adjudge").stat().st_mode & 0o777 == 0o700
 
 
+def test_a_grading_that_is_refused_makes_no_store(
+    project: Project, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    recipe = project.write_recipe("scorers:\n  - {type: nothing_like_it}\n")
+    assert project.grade("--save", recipe=recipe).code == 2
+    assert not (tmp_path / ".adjudge").exists()
+
+
 def test_a_workspace_never_holds_the_store(project: Project, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(project.workspace)
     outcome = project.grade("--save")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -28,10 +27,14 @@ Command = Callable[..., tuple[int, str, str]]
 
 @pytest.fixture
 def command(
-    settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    store_settings: Settings, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Command:
-    monkeypatch.chdir(settings.folder)
-    for name, value in (("STORE", settings.store), ("BLOBS", settings.blobs), ("HOME", settings.state_dir)):
+    monkeypatch.chdir(store_settings.folder)
+    for name, value in (
+        ("STORE", store_settings.store),
+        ("BLOBS", store_settings.blobs),
+        ("HOME", store_settings.state_dir),
+    ):
         monkeypatch.setenv(f"ADJUDGE_{name}", str(value))
 
     def run(*argv: str) -> tuple[int, str, str]:
@@ -83,8 +86,10 @@ def contents(store: RunDatabase) -> dict[str, Any]:
     }
 
 
-def test_everything_moves_there_and_back(settings: Settings, command: Command, tmp_path: Path) -> None:
-    with store_for(settings) as store:
+def test_everything_moves_there_and_back(
+    store_settings: Settings, command: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with store_for(store_settings) as store:
         fill(store)
         before = contents(store)
     other = tmp_path / "other"
@@ -92,17 +97,17 @@ def test_everything_moves_there_and_back(settings: Settings, command: Command, t
     assert (code, out) == (
         0, "added 1 experiments, 1 tasks, 3 runs, 6 evaluations, 3 annotations, 4 blobs\n",
     )  # fmt: skip
-    with store_for(replace(settings, store=str(other), blobs=None)) as store:
+    with store_for(replace(store_settings, store=str(other), blobs=None)) as store:
         assert contents(store) == before
     # Nothing is added twice.
     assert command("export", str(other))[1].startswith("added 0 experiments, 0 tasks, 0 runs, 0 eval")
     # And back into an empty store.
-    settings = replace(settings, store=str(tmp_path / "third"), blobs=None)
-    os.environ["ADJUDGE_STORE"] = str(tmp_path / "third")
-    os.environ["ADJUDGE_BLOBS"] = ""
+    third = replace(store_settings, store=str(tmp_path / "third"), blobs=None)
+    monkeypatch.setenv("ADJUDGE_STORE", str(third.store))
+    monkeypatch.delenv("ADJUDGE_BLOBS")
     code, out, _ = command("import", str(other), "--json")
     assert (code, json.loads(out)["runs"], json.loads(out)["problems"]) == (0, 3, [])
-    with store_for(settings) as store:
+    with store_for(third) as store:
         assert contents(store) == before
     assert command("check")[0] == 0
 
@@ -125,16 +130,16 @@ def test_a_folder_moves_into_a_database(
     assert "own store" in capsys.readouterr().err
 
 
-def test_a_store_in_order_checks_out(settings: Settings, command: Command) -> None:
-    with store_for(settings) as store:
+def test_a_store_in_order_checks_out(store_settings: Settings, command: Command) -> None:
+    with store_for(store_settings) as store:
         fill(store)
     code, out, _ = command("check")
     assert code == 0
     assert out.startswith("1 experiments, 1 tasks, 3 runs, 6 evaluations, 4 blobs\n")
 
 
-def test_damage_is_found_and_named(settings: Settings, command: Command) -> None:
-    with store_for(settings) as store:
+def test_damage_is_found_and_named(store_settings: Settings, command: Command) -> None:
+    with store_for(store_settings) as store:
         fill(store)
         runs = list(store.runs())
         with store.database.writing("tamper") as connection:
@@ -149,7 +154,7 @@ def test_damage_is_found_and_named(settings: Settings, command: Command) -> None
                 )
             connection.execute(text("UPDATE runs SET digest = 'sha256:0' WHERE trial = 1"))
         digests = sorted(store.blobs.digests())
-    blobs = Path(str(settings.blobs))
+    blobs = Path(str(store_settings.blobs))
     gone, damaged = (blobs / digest[7:9] / f"{digest[9:]}.zst" for digest in digests[:2])
     gone.unlink()
     damaged.write_bytes(damaged.read_bytes()[:-3])
@@ -162,8 +167,8 @@ def test_damage_is_found_and_named(settings: Settings, command: Command) -> None
     assert runs[0].id in "".join(problems)
 
 
-def test_garbage_is_what_nothing_refers_to(settings: Settings, command: Command) -> None:
-    with store_for(settings) as store:
+def test_garbage_is_what_nothing_refers_to(store_settings: Settings, command: Command) -> None:
+    with store_for(store_settings) as store:
         fill(store)
         needed = set(store.blobs.digests())
         for number in range(5):
@@ -179,9 +184,9 @@ def test_garbage_is_what_nothing_refers_to(settings: Settings, command: Command)
     assert "'soon' is not a time" in err
 
 
-def test_garbage_collection_never_takes_what_a_writer_keeps(settings: Settings) -> None:
+def test_garbage_collection_never_takes_what_a_writer_keeps(store_settings: Settings) -> None:
     """Collected between the blob and its row, the row is refused; then the blob is kept again, and stays."""
-    with store_for(settings) as store:
+    with store_for(store_settings) as store:
         output = keep_blob(store.blobs, b"about to be used")
         assert collect_garbage(store, older_than_s=0).removed == 1
         run = make_run(attempt=Attempt(outcome=AgentOutcome(status=AgentStatus.COMPLETED, stdout=output)))

@@ -44,21 +44,21 @@ def check_whole(store: RunDatabase, written: list[tuple[str, str]]) -> None:
             assert connection.exec_driver_sql("PRAGMA foreign_key_check").all() == []
 
 
-def test_ten_writers_at_once_lose_nothing(settings: Settings) -> None:
+def test_ten_writers_at_once_lose_nothing(store_settings: Settings) -> None:
     # Nobody made the store before: the ten also race to make its tables.
-    with start(settings, processes=10, runs=5) as writers:
+    with start(store_settings, processes=10, runs=5) as writers:
         stdout, stderr = writers.communicate()
     assert (writers.returncode, stderr) == (0, "")
     written = acknowledged(stdout.splitlines(keepends=True))
     assert len(written) == 50
-    with store_for(settings) as store:
+    with store_for(store_settings) as store:
         check_whole(store, written)
         assert {row.id for row in store.summaries()} == {run_id for run_id, _ in written}
 
 
-def test_killed_writers_lose_nothing_they_acknowledged(settings: Settings) -> None:
+def test_killed_writers_lose_nothing_they_acknowledged(store_settings: Settings) -> None:
     written: list[tuple[str, str]] = []
-    with start(settings, processes=4, runs=1000) as writers:
+    with start(store_settings, processes=4, runs=1000) as writers:
         assert writers.stdout is not None
         pids: dict[str, int] = {}
         count: dict[str, int] = {}
@@ -77,7 +77,7 @@ def test_killed_writers_lose_nothing_they_acknowledged(settings: Settings) -> No
                     count[process] = -1
         written += acknowledged(writers.stdout.readlines())
         writers.wait()
-    with store_for(settings) as store:
+    with store_for(store_settings) as store:
         check_whole(store, written)
         rows = list(store.summaries())
     # What was under way is there in part at most, and may be taken up again.

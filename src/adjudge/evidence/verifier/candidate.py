@@ -31,7 +31,9 @@ __all__ = ["BIN", "CandidateDesk"]
 BIN = PurePosixPath("/opt/adjudge/bin")
 """Where a verifier finds the launcher; first on its PATH."""
 _MAX_HEADER = 1024 * 1024
-_MAX_INPUT = 64 * 1024 * 1024
+_MAX_INPUT = 16 * 1024 * 1024
+_MAX_AT_ONCE = 16
+"""Calls that are taken in at the same time, each with its input in our memory: a pipeline is that long."""
 _MAX_CALLS = 10_000
 _REFUSED, _LOST, _TIMED_OUT, _KILLED = 126, 125, 124, 137
 _STREAMS = {"stdout": 1, "stderr": 2}
@@ -77,6 +79,7 @@ class CandidateDesk:
         self._fails = fails
         self._sandbox: Sandbox | None = None
         self._starting = asyncio.Lock()
+        self._slots = asyncio.Semaphore(_MAX_AT_ONCE)
         self._server: asyncio.Server | None = None
         self._serving: set[asyncio.Task[None]] = set()
         self.calls = 0
@@ -118,7 +121,8 @@ class CandidateDesk:
         assert task is not None
         self._serving.add(task)
         try:
-            await self._serve(reader, writer)
+            async with self._slots:
+                await self._serve(reader, writer)
         except (OSError, asyncio.IncompleteReadError):
             # The caller went away; there is nobody to tell.
             pass

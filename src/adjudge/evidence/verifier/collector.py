@@ -25,7 +25,7 @@ from adjudge.evidence.hiddenfiles import HiddenFiles, read_scenario_file
 from adjudge.evidence.outputs import scenario_schema
 from adjudge.evidence.verifier.candidate import BIN, CandidateDesk
 from adjudge.evidence.verifier.environment import resolve_environment
-from adjudge.evidence.verifier.links import links_out
+from adjudge.evidence.verifier.links import risky_links
 from adjudge.formats.outputs import MAX_OUTPUT_BYTES, check_output, missing_output
 from adjudge.formats.reward import (
     DETAILS_FILES,
@@ -134,7 +134,7 @@ class VerifierCollector:
         workdir = PurePosixPath(request.workdir)
         output = await asyncio.to_thread(_check_output, request, subject)
         separate = await asyncio.to_thread(_write_tests, request, subject, place / "tests")
-        links = links_out(subject.change_set, subject.contents, (_WORKSPACE, workdir))
+        links = risky_links(subject.change_set, subject.contents, (_WORKSPACE, workdir))
         tree, _ = await laid_over(subject.workspace, place / "links", HiddenFiles(), without=links)
         common = self._base.model_copy(
             update={

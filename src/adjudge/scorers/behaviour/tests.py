@@ -39,13 +39,12 @@ class Tests:
 
     Measures:
         passed / (passed + failed + errors); PASS when that reaches `pass_threshold`. A `cmd` that plainly
-        runs pytest, unittest, `node --test`, Jest or Vitest goes through the same trusted run as `pytest`,
-        and so does `npm test` where the baseline's `package.json` has one of them behind it. Any other one
-        runs once in a sandbox, over the baseline with the attempt's changes to unprotected paths
+        runs pytest, unittest, `node --test`, Jest, Vitest or `go test` goes through the same trusted run as
+        `pytest`, and so does `npm test` where the baseline's `package.json` has one of them behind it. Any
+        other one runs once in a sandbox, over the baseline with the attempt's changes to unprotected paths
         (`isolation: clean`), and its results are read from the report files that `junit_xml` names (JUnit
         XML, TAP, CTRF, and the JSON of go test, Jest, Vitest, cargo and RSpec are recognised), or from a
-        reporter that is added to `go test`, and to `jest`, `vitest` and `node --test` with options of their
-        own.
+        reporter that is added to `jest`, `vitest`, `go test` and `node --test` with options of their own.
 
         Report files that lay there before the run are taken away. Over a clean tree the command also runs on
         the baseline with the hidden files, where nothing of the attempt's runs; a test that had a result
@@ -63,8 +62,8 @@ class Tests:
     How it is fooled:
         Outside of trusted runs the runner and the candidate's code are one process, or processes of one
         user: code that is graded can write the report itself, agreeing with the exit code it chooses. Such
-        results have `proven: false`. Hidden tests of pytest, unittest, node:test, Jest and Vitest are proven
-        as `pytest` says, and those in which nothing can be falsified are counted as unproven.
+        results have `proven: false`. Hidden tests of pytest, unittest, node:test, Jest, Vitest and Go are
+        proven as `pytest` says, and those in which nothing can be falsified are counted as unproven.
 
     Example:
         ```yaml

@@ -309,10 +309,10 @@ class _Conclusion:
         if self._run.links:
             listed = ", ".join(render_path(path) for path in self._run.links[:5])
             more = f" and {len(self._run.links) - 5} more" if len(self._run.links) > 5 else ""
-            message = f"links out of the workspace were not shown to the verifier: {listed}{more}"
+            message = f"links that may lead to its own files were not shown to the verifier: {listed}{more}"
             self._tag(MechanicalError.TAMPERING, message)
             self._findings += [
-                Finding(rule="link-out-of-workspace", path=path, message="leads out of the workspace")
+                Finding(rule="link-to-verifier", path=path, message="may lead to the verifier's own files")
                 for path in self._run.links[:20]
             ]
 
@@ -340,7 +340,8 @@ class _Conclusion:
         run = self._run
         if run.output is not None and not validity.output_parseable:
             unusable = "wrote no output" if not run.output.present else "wrote nothing usable"
-            return f"reward 0: the attempt {unusable}: {first}"
+            refused = f" (reward {run.reading.reward:g} refused)" if run.reading.reward else ""
+            return f"reward 0: the attempt {unusable}: {run.output.errors[0]}{refused}"
         if not validity.verifier_completed or run.reading.problem is not None:
             return f"reward 0: {first}"
         if reward != run.reading.reward:

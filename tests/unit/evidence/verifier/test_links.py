@@ -1,4 +1,4 @@
-"""Which links lead out of the workspace, and what an environment's templates become."""
+"""Which links may lead to a verifier's own files, and what an environment's templates become."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ import pytest
 
 from adjudge.errors import UsageError
 from adjudge.evidence.verifier.environment import resolve_environment
-from adjudge.evidence.verifier.links import leads_out
+from adjudge.evidence.verifier.links import reaches_verifier
 
 pytestmark = pytest.mark.anyone
 
-TOPS = (PurePosixPath("/workspace"), PurePosixPath("/app"))
+TOPS = (PurePosixPath("/workspace"), PurePosixPath("/srv/task"))
 
 
 @pytest.mark.parametrize(
-    ("path", "target", "out"),
+    ("path", "target", "risky"),
     [
         ("a", "b", False),
         ("a", "b/c", False),
@@ -24,22 +24,39 @@ TOPS = (PurePosixPath("/workspace"), PurePosixPath("/app"))
         ("d/e/a", "../../b", False),
         ("a", "./b", False),
         ("a", "/workspace/b", False),
-        ("a", "/app/b", False),
+        ("a", "/srv/task/tests", False),
+        (".venv/bin/python", "/usr/bin/python3", False),
+        (".venv/lib64", "lib", False),
+        ("a", "../usr/bin/env", False),
+        ("a", "/var/lib/x", False),
         ("a", "", True),
+        ("a", "/", True),
         ("a", "..", True),
         ("a", "../tests/expected.json", True),
+        ("a", "../../../../tests", True),
         ("d/a", "../../tests", True),
         ("a", "/tests/expected.json", True),
-        ("a", "/workspace2/b", True),
+        ("a", "//tests/./x", True),
+        ("a", "/../tests", True),
+        ("a", "/logs/verifier/reward.json", True),
+        ("a", "/solution", True),
+        ("a", "/opt/adjudge/bin/socket", True),
         ("a", "/workspace/../tests", True),
-        ("a", "/", True),
+        ("a", "/usr/../tests", True),
         ("a", "/proc/self/root/tests", True),
+        ("a", "/dev/fd/3", True),
+        # What lies in there is not part of the change set, so it may be a link that leads anywhere.
+        ("a", ".git/x", True),
+        ("a", "sub/.git", True),
+        ("a", ".github/x", False),
         # `b` may be a link to `.`, and then `b/..` is the root.
         ("a", "b/../tests", True),
+        # From where the workspace is shown deeper, one step up is not the root, but two are.
+        ("a", "../../logs", True),
     ],
 )
-def test_links(path: str, target: str, out: bool) -> None:
-    assert leads_out(path, target, TOPS) is out
+def test_links(path: str, target: str, risky: bool) -> None:
+    assert reaches_verifier(path, target, TOPS) is risky
 
 
 def test_templates() -> None:
