@@ -69,7 +69,7 @@ class AcpSession(Session):
     def __init__(self, config: AcpConfig, place: AgentPlace) -> None:
         super().__init__(place)
         self._config = config
-        self._output = KeptOutput(place.blobs)
+        self._output = KeptOutput(place.blobs, hide=place.credentials)
         self._transport: _Transport | None = None
         self._running: asyncio.Task[ExecResult] | None = None
         self._connection: Any = None

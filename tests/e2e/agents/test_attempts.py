@@ -291,3 +291,22 @@ def test_what_is_written_outside_is_told(arena: Arena) -> None:
     told = {write.path: (write.type, write.size_bytes) for write in made.attempt.outside_writes}
     assert told["/tmp/there/link"] == ("symlink", None)
     assert [size for path, (_, size) in told.items() if path.endswith("/kept")] == [5]
+
+
+def test_credentials_are_kept_nowhere(arena: Arena) -> None:
+    key = "k-" + "0123456789abcdef" * 3
+    half = "?" * 25
+    script = f'printf %s "${{KEY%{half}}}"; sleep 0.2; printf "%s\\n" "${{KEY#{half}}}"'
+    script += '; printf %s "$KEY" >&2; echo "said $KEY"'
+    made = arena.attempt("command", {**shell(script), "credentials": ["KEY"]}, environment={"KEY": key})
+    outcome = made.attempt.outcome
+    assert outcome is not None
+    assert "said [KEY]" in outcome.response
+    for ref in (outcome.stdout, outcome.stderr, outcome.trace):
+        assert ref is not None
+        with arena.blobs.open(ref) as kept:
+            data = kept.read()
+        assert key.encode() not in data
+        assert b"[KEY]" in data
+    assert outcome.stdout is not None
+    assert outcome.stdout.text == "[KEY]\nsaid [KEY]\n"
