@@ -87,14 +87,14 @@ def heard_of(run: Run, task: Task, blobs: BlobStore) -> Heard:
     attempt = run.attempt
     if attempt is None:
         return Heard(task)
-    outcome = attempt.outcome
-    kept = None if outcome is None else outcome.trace
+    kept = attempt.trace
     return Heard(
         task=task,
         change_set=attempt.change_set,
         trace=None if kept is None else RecordedTrace(lambda: blobs.open(kept), format="adjudge"),
         session=() if attempt.transcript is None else _exchanges(blobs, attempt.transcript),
-        outcome=outcome,
+        response=attempt.response,
+        outcome=attempt.outcome,
         blobs=blobs,
     )
 
