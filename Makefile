@@ -25,6 +25,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 system-packages:
 	@sh tools/system-packages
+	@sh tools/test-packages
 
 demo: setup
 	@$(BIN)/python tools/demo.py

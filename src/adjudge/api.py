@@ -34,8 +34,9 @@ def grade(
     apply and a sandbox that died are all verdicts. Only what could not be asked for raises.
 
     Args:
-        scenario: The path of a scenario file, the folder or digest of a frozen task, or a loaded `Scenario`.
-            None: the task the workspace was seeded from, else `adjudge.yaml` in the current folder.
+        scenario: The path of a scenario file or a task directory, the folder or digest of a frozen task, or a
+            loaded `Scenario`. None: the task the workspace was seeded from, else `adjudge.yaml` in the
+            current folder.
         workspace: The folder to grade. It is read, never written.
         patch: A patch to grade instead of a workspace: the path of a file, or the patch itself as bytes. It
             is applied to the baseline.

@@ -31,9 +31,11 @@ from typing import Any
 
 from adjudge.errors import ConfigInvalid
 
-__all__ = ["PROJECT_FILE", "Settings", "load_settings"]
+__all__ = ["ANSWERS", "PROJECT_FILE", "Settings", "load_settings"]
 
 PROJECT_FILE = "adjudge.toml"
+ANSWERS = "answers"
+"""The folder of answers of models, in the state directory."""
 _MAX_PROJECT_BYTES = 64 * 1024
 _MAX_JOBS = 1024
 _UNISOLATED = "process"
@@ -63,7 +65,7 @@ class Settings:
     @property
     def answers_dir(self) -> Path:
         """Where answers of models are remembered."""
-        return self.state_dir / "answers"
+        return self.state_dir / ANSWERS
 
     def sandbox_for(self, asked: str | None, scenario: str) -> str:
         """Which sandbox holds: what the command line asks for, else what the scenario names, else ours."""

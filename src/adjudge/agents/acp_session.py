@@ -22,6 +22,7 @@ from adjudge.agents.command import environment_of, model_of
 from adjudge.agents.session import MAX_RESPONSE, KeptOutput, Session, ending, sandbox_of
 from adjudge.agents.terminals import Terminals, served_path
 from adjudge.contracts import AgentPlace
+from adjudge.errors import AdjudgeError
 from adjudge.formats.traces.tools import tool_call
 from adjudge.formats.traces.usage import RunningTotal
 from adjudge.records.run import AgentOutcome, AgentStatus
@@ -68,7 +69,7 @@ class AcpSession(Session):
     def __init__(self, config: AcpConfig, place: AgentPlace) -> None:
         super().__init__(place)
         self._config = config
-        self._output = KeptOutput(place.blobs)
+        self._output = KeptOutput(place.blobs, hide=place.credentials)
         self._transport: _Transport | None = None
         self._running: asyncio.Task[ExecResult] | None = None
         self._connection: Any = None
@@ -89,6 +90,8 @@ class AcpSession(Session):
             answer = await self._beside(prompted, None)
         except _Ended as ended:
             self._end(ended.status, ended.reason, turns)
+        except AdjudgeError:
+            raise
         except Exception as error:
             self._end(AgentStatus.GARBLED, f"{type(error).__name__}: {str(error)[:300]}", turns)
         else:

@@ -142,7 +142,7 @@ class CommandSession(Session):
         self._feed: TraceFeed | None = None
         if config.trace_format is not None:
             self._feed = TraceFeed(config.trace_format, self._take)
-        self._output = KeptOutput(place.blobs, self._feed)
+        self._output = KeptOutput(place.blobs, self._feed, hide=place.credentials)
         self._turns = 0
         self._said: str | None = None
         self._failure: str | None = None
@@ -157,6 +157,7 @@ class CommandSession(Session):
         self._said = self._failure = None
         result = await sandbox.exec(request, on_output=self._output)
         status, reason = ending(result)
+        self._output.flush()
         if self._feed is not None:
             await asyncio.to_thread(self._feed.settle)
         response = self._reply()

@@ -70,7 +70,7 @@ class _Calling(Session):
         super().__init__(place)
         self._config = config
         self._path = [str(Path(path).resolve()) for path in config.path]
-        self._output = KeptOutput(place.blobs)
+        self._output = KeptOutput(place.blobs, hide=place.credentials)
         self._history: list[tuple[str, str]] = []
 
     async def turn(self, message: str) -> str:

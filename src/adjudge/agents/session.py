@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Literal, Self
 
 from adjudge.agents.tracing import TraceFeed
@@ -50,8 +52,15 @@ class KeptOutput:
     An observer of `Sandbox.exec`; the end of each turn's stdout is held for the reply.
     """
 
-    def __init__(self, blobs: BlobStore, feed: TraceFeed | None = None) -> None:
+    def __init__(
+        self,
+        blobs: BlobStore,
+        feed: TraceFeed | None = None,
+        *,
+        hide: Mapping[str, str] = MappingProxyType({}),
+    ) -> None:
         self._feed = feed
+        self._hiding = {"stdout": _Hiding(hide), "stderr": _Hiding(hide)}
         self.session: str | None = None
         """The id of its session, from the first line that tells one."""
         self._writers: dict[str, BlobWriter] = {"stdout": blobs.writer(), "stderr": blobs.writer()}
@@ -59,6 +68,16 @@ class KeptOutput:
 
     def __call__(self, stream: Literal["stdout", "stderr"], data: bytes) -> None:
         """Take a chunk in."""
+        self._take(stream, self._hiding[stream].take(data))
+
+    def flush(self) -> None:
+        """Take in what was held back because it could have been the beginning of a credential."""
+        for stream, hiding in self._hiding.items():
+            self._take(stream, hiding.rest())
+
+    def _take(self, stream: str, data: bytes) -> None:
+        if not data:
+            return
         self._writers[stream].write(data)
         if stream == "stdout":
             self._last += data
@@ -71,12 +90,14 @@ class KeptOutput:
 
     def take_turn(self) -> str:
         """The end of what was printed since the last call, decoded with replacement."""
+        self.flush()
         said = self._last.decode("utf-8", "replace").strip()
         self._last.clear()
         return said[-MAX_RESPONSE:]
 
     def commit(self) -> tuple[BlobRef, BlobRef]:
         """Keep what was printed: stdout and stderr."""
+        self.flush()
         return self._writers["stdout"].commit(), self._writers["stderr"].commit()
 
     def abort(self) -> None:
@@ -84,6 +105,44 @@ class KeptOutput:
         for writer in self._writers.values():
             with contextlib.suppress(OSError):
                 writer.abort()
+
+
+_SHORTEST = 6
+"""A shorter credential is none, and stands in half the words there are."""
+
+
+class _Hiding:
+    """Takes credentials out of a stream of bytes, wherever its chunks begin and end."""
+
+    def __init__(self, credentials: Mapping[str, str]) -> None:
+        self._hidden = [
+            (value.encode(), f"[{name}]".encode())
+            for name, value in credentials.items()
+            if len(value) >= _SHORTEST
+        ]
+        self._hidden.sort(key=lambda pair: len(pair[0]), reverse=True)
+        self._held = b""
+
+    def take(self, data: bytes) -> bytes:
+        """What of it can be let go."""
+        if not self._hidden:
+            return data
+        data = self._without(self._held + data)
+        # A credential has no newline in it, so at the end of a line none has begun.
+        keep = 0 if data.endswith(b"\n") else len(self._hidden[0][0]) - 1
+        let_go = max(0, len(data) - keep)
+        self._held = data[let_go:]
+        return data[:let_go]
+
+    def rest(self) -> bytes:
+        """What was held back."""
+        held, self._held = self._held, b""
+        return held
+
+    def _without(self, data: bytes) -> bytes:
+        for value, name in self._hidden:
+            data = data.replace(value, name)
+        return data
 
 
 def sandbox_of(place: AgentPlace, name: str) -> Sandbox:

@@ -14,13 +14,15 @@ from adjudge.settings import Settings
 __all__ = ["backend_chooser"]
 
 
-def backend_chooser(asked: str | None, settings: Settings) -> Callable[[Task], SandboxBackend]:
+def backend_chooser(
+    asked: str | None, settings: Settings, say: Callable[[str], None] = note
+) -> Callable[[Task], SandboxBackend]:
     """A function that chooses when it is called: a task that runs nothing needs no sandbox."""
 
     @cache
     def chosen(name: str) -> SandboxBackend:
         choice = choose_backend(name)
-        note(f"sandbox: {choice.explanation}")
+        say(f"sandbox: {choice.explanation}")
         return choice.backend
 
     return lambda task: chosen(settings.sandbox_for(asked, task.scenario.sandbox.backend))

@@ -72,7 +72,7 @@ def grade(
     no_cache: bool,
     save: bool,
 ) -> int:
-    """Grade a workspace by SCENARIO: a scenario file, a frozen task's folder, or its digest.
+    """Grade a workspace by SCENARIO: a scenario file, a task directory, a frozen task or its digest.
 
     Left out, it is the task the workspace was seeded from, else adjudge.yaml in the current folder.
 

@@ -4,27 +4,25 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from adjudge.cli.backends import backend_chooser
 from adjudge.cli.console import note
 from adjudge.cli.main import ExitCode
 from adjudge.cli.progress import progress_for, render_cost
-from adjudge.contracts import SandboxBackend
 from adjudge.errors import UsageError
 from adjudge.records.experiment import ExperimentPlan, MatrixBlock, PlannedAgent, RunOptions
 from adjudge.records.score import Verdict
-from adjudge.records.task import Task
 from adjudge.reports.plain import plain
-from adjudge.sandbox.choose import choose_backend
 from adjudge.settings import Settings, load_settings
 from adjudge.store.opening import store_for
 from adjudge.tasks.experiments import is_experiment, load_experiment
 from adjudge.tasks.load import label
 from adjudge.workflows.agents import agent_ref
+from adjudge.workflows.judging import load_judge
 from adjudge.workflows.planning import plan_matrix
 from adjudge.workflows.run import (
     RunMeans,
@@ -78,6 +76,11 @@ __all__ = ["run"]
     "--new", is_flag=True, help="Start anew where an unfinished experiment of this matrix is there."
 )
 @click.option(
+    "--judge",
+    metavar="FILE|MODEL",
+    help="Have every run judged: a YAML file, or a model's name (several, parted by commas, are a jury).",
+)
+@click.option(
     "--from-trace",
     is_flag=True,
     help="PATHs are traces of attempts made elsewhere, recorded as runs for judging alone.",
@@ -105,6 +108,7 @@ def run(
     new: bool,
     from_trace: bool,
     task: str | None,
+    judge: str | None,
     sandbox: str | None,
     name: str | None,
     dry_run: bool,
@@ -133,6 +137,8 @@ def run(
         _refuse_beside_resume(paths, agents, trials, where, limit, new=new)
     else:
         plan = _plan(paths, agents, trials, options, where=where, limit=limit, name=name)
+        if (given := judge or settings.judge) and (judge or plan.judge is None):
+            plan = plan.model_copy(update={"judge": load_judge(given).model_dump(mode="json")})
         if dry_run:
             return _show_matrix(plan, settings)
     store = store_for(settings)
@@ -142,7 +148,9 @@ def run(
             blobs=store.blobs,
             state_dir=settings.state_dir,
             jobs=settings.jobs,
-            backend=lambda asked: _backends(asked, settings, progress),
+            backend=lambda asked: backend_chooser(
+                asked, settings, lambda message: progress(RunEvent(EventKind.NOTE, message=message))
+            ),
             observe=progress,
         )
         if from_trace:
@@ -253,20 +261,6 @@ def _filter(text: str) -> tuple[str, str]:
     if not equals or not key:
         raise UsageError(f"--where {text}: KEY=VALUE expected", hint="such as --where task='login*'")
     return key, value
-
-
-def _backends(
-    asked: str | None, settings: Settings, observe: Callable[[RunEvent], None]
-) -> Callable[[Task], SandboxBackend]:
-    """Chooses when it is called, and says what was chosen once."""
-
-    @cache
-    def chosen(name: str) -> SandboxBackend:
-        choice = choose_backend(name)
-        observe(RunEvent(EventKind.NOTE, message=f"sandbox: {choice.explanation}"))
-        return choice.backend
-
-    return lambda task: chosen(settings.sandbox_for(asked, task.scenario.sandbox.backend))
 
 
 def _show_matrix(plan: ExperimentPlan, settings: Settings) -> int:

@@ -37,9 +37,9 @@ __all__ = ["seed"]
 def seed(task: str, directory: Path, sandbox: str | None, repeats: int | None, as_json: bool) -> None:
     """Freeze SCENARIO into a task and make a workspace from it in DIR, for an agent to work in.
 
-    SCENARIO is a file, a folder with an adjudge.yaml, a frozen task's folder or its digest. DIR must not
-    exist yet, or be empty. The trusted baseline is recorded outside DIR; adjudge grade finds it by the path
-    of DIR.
+    SCENARIO is a file, a folder with an adjudge.yaml or a task.toml, a frozen task's folder or its digest.
+    DIR must not exist yet, or be empty. The trusted baseline is recorded outside DIR; adjudge grade finds it
+    by the path of DIR.
     """
     settings = load_settings()
     made = make_workspace(

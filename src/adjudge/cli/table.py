@@ -28,6 +28,7 @@ COMMANDS: dict[str, Entry] = {
         "adjudge.cli.annotate:annotations", "List what people said, and how far they agree."
     ),
     "regrade": Entry("adjudge.cli.regrade:regrade", "Grade stored runs again and say what moved."),
+    "judge": Entry("adjudge.cli.judge:judge", "Ask an LLM judge about stored runs; calibrate it."),
     "changes": Entry("adjudge.cli.changes:changes", "Show what a workspace changed against a baseline."),
     "list": Entry("adjudge.cli.runs:list_", "List stored runs with their gates."),
     "show": Entry("adjudge.cli.runs:show", "Show all that is known of a stored run."),

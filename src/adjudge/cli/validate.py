@@ -106,6 +106,9 @@ def _document(found: list[Validation]) -> dict[str, Any]:
                 "problems": [dataclasses.asdict(problem) for problem in validation.problems],
                 "warnings": [dataclasses.asdict(warning) for warning in validation.warnings],
                 "verifier": dict(validation.verifier),
+                "verifier_spec": (
+                    validation.verifier_spec.model_dump(mode="json") if validation.verifier_spec else None
+                ),
                 "scenario": validation.scenario.model_dump(mode="json") if validation.scenario else None,
             }
             for validation in found

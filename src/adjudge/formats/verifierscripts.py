@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["ignored_exit_codes", "mentions_candidate", "network_words", "stops_at_failure"]
+__all__ = [
+    "ignored_exit_codes",
+    "mentions_candidate",
+    "network_words",
+    "stops_at_failure",
+    "system_installs",
+]
 
 _CANDIDATE = re.compile(rb"(?<![\w.-])candidate(?![\w.-])")
 
@@ -17,6 +23,11 @@ def mentions_candidate(data: bytes) -> bool:
 def network_words(text: str) -> list[str]:
     """What in a script speaks of the network: downloads, installers, addresses. Each once, with its line."""
     return _lines_with(text, _NETWORK)
+
+
+def system_installs(text: str) -> list[str]:
+    """Where a script installs packages of the system, which takes a container and its root."""
+    return _lines_with(text, _INSTALLS)
 
 
 def ignored_exit_codes(text: str) -> list[str]:
@@ -37,6 +48,7 @@ _NETWORK = re.compile(
     r"|(?:pip|uv|conda|gem|cargo|go) install|uv (?:run|pip|sync|add)"
     r"|https?://(?!(?:localhost|127\.))[\w.-]+)"
 )
+_INSTALLS = re.compile(r"\b(?:apt-get|apt|yum|dnf|apk|pacman)\s+(?:-\S+\s+)*(?:install|update|add|-S\w*)\b")
 _IGNORED = re.compile(r"\|\|\s*(?:true|:)(?:\s|;|\)|$)|^\s*set \+e\b")
 _PIPED = re.compile(r"\b(?:pytest|unittest|test|make|python3?)\b[^|#]*\|\s*(?:tee|tail|head|grep|cat)\b")
 _SET_E = re.compile(r"^\s*(?:set\s+-[a-z]*e|set\s+-o\s+errexit)|^#!.*\s-[a-z]*e", re.MULTILINE)

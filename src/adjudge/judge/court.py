@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Self
 
@@ -30,6 +30,9 @@ def missing_keys(config: JudgeConfig) -> tuple[str, ...]:
     """Why jurors could not be asked; empty when all can be."""
     reasons = (missing_key(juror) for juror in config.jurors)
     return tuple(dict.fromkeys(reason for reason in reasons if reason is not None))
+
+
+Arrange = Callable[[tuple[Section, ...]], tuple[Section, ...]]
 
 
 class Court:
@@ -67,10 +70,17 @@ class Court:
         for line in self._lines:
             await line.close()
 
-    async def judge(self, case: Case) -> Judgement:
-        """Put a case before every juror and conclude. Faults are part of the result; nothing is raised."""
+    async def judge(self, case: Case, *, arrange: Arrange | None = None) -> Judgement:
+        """Put a case before every juror and conclude. Faults are part of the result; nothing is raised.
+
+        Args:
+            case: What is known of the run.
+            arrange: Changes the sections before they are shown, to see whether that matters.
+        """
         began = time.perf_counter()
         sections, cut = lay_out(case, self.config)
+        if arrange is not None:
+            sections = arrange(sections)
         findings = injections_in(sections)
         votes = await self._votes(case, sections, findings)
         outcome = poll(votes, self.config)

@@ -271,13 +271,13 @@ class TestCommand(Record):
 
     __test__: ClassVar[bool] = False
 
-    runner: Literal["pytest", "unittest", "node", "go"] = "pytest"
+    runner: Literal["pytest", "unittest", "node", "jest", "vitest", "go"] = "pytest"
     interpreter: tuple[str, ...] = ("python3",)
     """The interpreter, found on the sandbox's PATH or named by an absolute path."""
     args: tuple[str, ...] = ()
     """For the runner: files, folders and options. Never single ids: what is expected is not told inside.
-    `node` takes files, folders and shell patterns, which are looked up among the trusted files; `go` takes
-    packages."""
+    `node` takes files, folders and shell patterns, which are looked up among the trusted files; `jest` and
+    `vitest` take patterns of files as they do, and options as `--name=value`; `go` takes packages."""
     path: tuple[str, ...] = (".",)
     """Python's import path, before everything else, relative to the workspace."""
     config: str | None = None
@@ -373,6 +373,8 @@ class ReportedTests(Record):
     unstable: tuple[str, ...] = ()
     """Ids of the report, or missing in it, that are recorded as unstable on the baseline; they count for
     nothing."""
+    trusted: TrustedTestRun | None = None
+    """What a trusted run says instead, where the command stands for a suite that one can run."""
 
 
 class ReportRun(EvidenceRequest):
@@ -384,6 +386,10 @@ class ReportRun(EvidenceRequest):
     reports: tuple[str, ...] = ()
     """Patterns of report files in the workspace. None: a reporter is added to commands that are known."""
     tree: GradedTree = GradedTree()
+    proof: TestProof = TestProof.TWIN
+    """How a trusted run proves its results, where the command turns out to stand for a suite: `npm test`."""
+    test_timeout_s: float = Field(default=60.0, ge=0)
+    """For one test of such a run."""
 
     @property
     def answer_type(self) -> type[ReportedTests]:

@@ -4,20 +4,20 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, JsonValue, StringConstraints, field_validator, model_validator
+from pydantic import BeforeValidator, Field, JsonValue, StringConstraints, field_validator, model_validator
 
 from adjudge.records.base import Record, digest_json
 from adjudge.records.judgement import Aggregate, JudgeUsage
 
 __all__ = [
     "DEFAULT_BUDGET",
+    "GivenJuror",
     "JudgeConfig",
     "Juror",
     "ProviderMessage",
     "ProviderReply",
     "ProviderRequest",
     "ReplyEnd",
-    "short_juror",
 ]
 
 DEFAULT_BUDGET: Mapping[str, int] = {
@@ -59,17 +59,20 @@ class Juror(Record):
         return "anthropic" if self.model.startswith("claude") else "openai"
 
 
-def short_juror(value: Any) -> Any:
-    """A juror as people write one: a model's name alone stands for a mapping with it."""
+def _spelled_out(value: Any) -> Any:
     return {"model": value} if isinstance(value, str) else value
+
+
+GivenJuror = Annotated[Juror, BeforeValidator(_spelled_out, json_schema_input_type=str | Juror)]
+"""A juror as people write one: a model's name alone stands for a mapping with it."""
 
 
 class JudgeConfig(Record):
     """The judge of an experiment: one model, or a jury."""
 
-    model: Juror | None = None
+    model: GivenJuror | None = None
     """A single judge: a model's name, or a mapping with `model`, `provider`, `base_url`, …"""
-    models: tuple[Juror, ...] = ()
+    models: tuple[GivenJuror, ...] = ()
     """A jury: several of the same."""
     votes: int = Field(default=1, ge=1, le=25)
     """How often each model is asked."""
@@ -94,16 +97,6 @@ class JudgeConfig(Record):
     """No further call is made once this much was spent in an experiment."""
     budget: Mapping[str, int] = Field(default_factory=dict)
     """Characters shown of a section, instead of the default: `diff`, `transcript`, …"""
-
-    @field_validator("model", mode="before")
-    @classmethod
-    def _short_model(cls, value: Any) -> Any:
-        return short_juror(value)
-
-    @field_validator("models", mode="before")
-    @classmethod
-    def _short_models(cls, value: Any) -> Any:
-        return tuple(short_juror(item) for item in value) if isinstance(value, (list, tuple)) else value
 
     @field_validator("budget")
     @classmethod

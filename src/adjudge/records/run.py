@@ -176,8 +176,22 @@ class Attempt(Record):
     """None where the sandbox cannot tell."""
     outcome: AgentOutcome | None = None
     """None when no agent ran (`adjudge grade --save`)."""
+    given_trace: BlobRef | None = None
+    """The normalised trace that was handed in beside a workspace (`adjudge grade --trace --save`)."""
+    given_response: str | None = None
+    """The response that was handed in."""
     transcript: BlobRef | None = None
     """What user and agent said to each other, turn by turn, a JSON object on each line."""
+
+    @property
+    def trace(self) -> BlobRef | None:
+        """The normalised trace, wherever it came from."""
+        return self.given_trace if self.outcome is None else self.outcome.trace
+
+    @property
+    def response(self) -> str | None:
+        """What the agent said last, wherever that came from."""
+        return self.given_response if self.outcome is None else self.outcome.response or None
 
 
 class Run(Record):

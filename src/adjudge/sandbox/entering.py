@@ -148,10 +148,11 @@ class _Holder:
     def _wait(self, errand: Enter) -> NoReturn:
         try:
             os.setsid()
-            _drop_capabilities()
             os.dup2(self._held, 0)
             os.dup2(self._alive, 1)
+            # Before the rights go: as long as they are there, nobody inside can look into this process.
             os.closerange(2, _DESCRIPTORS)
+            _drop_capabilities()
             if errand["seccomp"]:
                 _filter_calls(bytes.fromhex(errand["seccomp"]))
             os.read(0, 1)
@@ -210,7 +211,7 @@ def _go_in(
         holder.become(errand)
         child = os.fork()
         if child == 0:
-            _become(errand, standard, told)
+            _become(errand, standard)
         os.write(told, b"started\n")
         for descriptor in standard:
             os.close(descriptor)
@@ -229,21 +230,21 @@ def _doors(group: Group | None) -> list[str]:
     return [f"{group['pids']}/cgroup.procs"]
 
 
-def _become(errand: Enter, standard: tuple[int, int, int], told: int) -> NoReturn:
+def _become(errand: Enter, standard: tuple[int, int, int]) -> NoReturn:
     """In the child, inside: give up every right, execute."""
     code = _NOT_EXECUTABLE
     try:
         kernel.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
         os.setsid()
+        for target, descriptor in enumerate(standard):
+            os.dup2(descriptor, target)
+        # Before the rights go: as long as they are there, nobody inside can look into this process.
+        os.closerange(3, _DESCRIPTORS)
         _drop_capabilities()
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
         signal.signal(signal.SIGINT, signal.SIG_DFL)
         os.umask(0o022)
-        for target, descriptor in enumerate(standard):
-            os.dup2(descriptor, target)
-        os.close(told)
-        os.closerange(3, _DESCRIPTORS)
         os.chdir(errand["cwd"])
         if errand["seccomp"]:
             _filter_calls(bytes.fromhex(errand["seccomp"]))

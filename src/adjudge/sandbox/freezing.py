@@ -14,6 +14,7 @@ import signal
 import time
 from collections.abc import Callable
 
+from adjudge.sandbox.group import read_value, write_value
 from adjudge.sandbox.launchrequest import Group
 from adjudge.sandbox.processes import start_time
 
@@ -62,7 +63,7 @@ class Freezer:
     def thaw(self) -> None:
         """Let them run again: those that were running."""
         if self._file is not None:
-            _write(self._file, "THAWED" if self._file.endswith(".state") else "0")
+            write_value(self._file, "THAWED" if self._file.endswith(".state") else "0")
             return
         for pid, started in self._stopped.items():
             # The number may be another's by now.
@@ -85,11 +86,11 @@ class Freezer:
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             # Written each time: version 1 gives up when a process cannot be frozen at once.
-            _write(file, "FROZEN" if old else "1")
+            write_value(file, "FROZEN" if old else "1")
             if old:
-                frozen = _read(file).strip() == b"FROZEN"
+                frozen = read_value(file).strip() == b"FROZEN"
             else:
-                frozen = b"frozen 1" in _read(f"{os.path.dirname(file)}/cgroup.events").splitlines()
+                frozen = b"frozen 1" in read_value(f"{os.path.dirname(file)}/cgroup.events").splitlines()
             if frozen:
                 return
             if time.monotonic() > deadline:
@@ -129,9 +130,9 @@ def describe_processes(pids: list[int], sessions: set[int]) -> list[tuple[str, b
     for pid in pids:
         if _thread_states(pid) <= {"Z", "X"}:
             continue
-        command = _read(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ")
+        command = read_value(f"/proc/{pid}/cmdline").rstrip(b"\0").replace(b"\0", b" ")
         if not command:
-            command = b"[" + _read(f"/proc/{pid}/comm").strip() + b"]"
+            command = b"[" + read_value(f"/proc/{pid}/comm").strip() + b"]"
         try:
             detached = os.getsid(pid) not in sessions
         except OSError:
@@ -148,23 +149,7 @@ def _thread_states(pid: int) -> set[str]:
     except OSError:
         return states
     for thread in threads:
-        text = _read(f"/proc/{pid}/task/{thread}/stat")
+        text = read_value(f"/proc/{pid}/task/{thread}/stat")
         if text:
             states.add(text.rpartition(b")")[2].split()[0].decode())
     return states
-
-
-def _write(path: str, text: str) -> None:
-    descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
-    try:
-        os.write(descriptor, text.encode())
-    finally:
-        os.close(descriptor)
-
-
-def _read(path: str) -> bytes:
-    try:
-        with open(path, "rb", buffering=0) as file:
-            return file.read()
-    except OSError:
-        return b""

@@ -14,7 +14,15 @@ import time
 from adjudge.sandbox import kernel
 from adjudge.sandbox.launchrequest import Counters, Group
 
-__all__ = ["entrances", "fork_into", "make_group", "read_counters", "remove_group"]
+__all__ = [
+    "entrances",
+    "fork_into",
+    "make_group",
+    "read_counters",
+    "read_value",
+    "remove_group",
+    "write_value",
+]
 
 _REMOVE_S = 2.0
 
@@ -37,17 +45,17 @@ def make_group(group: Group) -> None:
     if memory is not None:
         most = str(group["memory_bytes"])
         if group["version"] == 1:
-            _write(f"{memory}/memory.limit_in_bytes", most)
+            write_value(f"{memory}/memory.limit_in_bytes", most)
             with contextlib.suppress(OSError):
                 # Exists only where swap is accounted; without it swap would add to the limit.
-                _write(f"{memory}/memory.memsw.limit_in_bytes", most)
+                write_value(f"{memory}/memory.memsw.limit_in_bytes", most)
         else:
-            _write(f"{memory}/memory.max", most)
+            write_value(f"{memory}/memory.max", most)
             for name, value in (("memory.swap.max", "0"), ("memory.oom.group", "1")):
                 with contextlib.suppress(OSError):
-                    _write(f"{memory}/{name}", value)
+                    write_value(f"{memory}/{name}", value)
     if pids is not None:
-        _write(f"{pids}/pids.max", str(group["tasks"]))
+        write_value(f"{pids}/pids.max", str(group["tasks"]))
 
 
 def entrances(group: Group | None) -> list[str] | None:
@@ -104,7 +112,8 @@ def remove_group(group: Group) -> None:
                 time.sleep(0.001)
 
 
-def _write(path: str, text: str) -> None:
+def write_value(path: str, text: str) -> None:
+    """Write to a file of the kernel, in one go."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CLOEXEC)
     try:
         os.write(descriptor, text.encode())
@@ -112,7 +121,8 @@ def _write(path: str, text: str) -> None:
         os.close(descriptor)
 
 
-def _read(path: str) -> bytes:
+def read_value(path: str) -> bytes:
+    """Read a file of the kernel; empty when it is not there."""
     try:
         with open(path, "rb", buffering=0) as file:
             return file.read()
@@ -121,7 +131,7 @@ def _read(path: str) -> bytes:
 
 
 def _field(path: str, name: bytes) -> int:
-    for line in _read(path).splitlines():
+    for line in read_value(path).splitlines():
         key, _, value = line.partition(b" ")
         if key == name:
             return int(value)
@@ -129,5 +139,5 @@ def _field(path: str, name: bytes) -> int:
 
 
 def _number(path: str) -> int | None:
-    text = _read(path).strip()
+    text = read_value(path).strip()
     return int(text) if text.isdigit() else None

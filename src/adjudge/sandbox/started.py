@@ -57,6 +57,9 @@ class Kept:
         return not self.errand.report.done()
 
 
+_DYING_LOOKS = 300
+
+
 class StartedSandbox(ABC):
     """See `contracts.Sandbox`. What differs between backends is below, abstract.
 
@@ -164,8 +167,10 @@ class StartedSandbox(ABC):
 
     async def _has_ended(self, host: AttendedExec | None) -> bool:
         """Whether a kept tree that was to be joined is there no more; if so, it is forgotten."""
+        if host is None or not await _is_gone(host):
+            return False
         for kept in self._kept:
-            if kept.attended is host and not is_running(kept.attended):
+            if kept.attended is host:
                 kept.errand.end()
                 await kept.outliving
                 self._kept.remove(kept)
@@ -193,7 +198,7 @@ class StartedSandbox(ABC):
         try:
             return await attended.finish(running, lambda: True, self._conclude)
         except SandboxError:
-            if is_running(host):
+            if not await _is_gone(host):
                 raise
         finally:
             self._beside.discard(running)
@@ -279,7 +284,8 @@ class StartedSandbox(ABC):
                 sent = send_errand(wanted, stdin=descriptor, stdout=descriptor, stderr=descriptor)
                 report = await sent.wait()
                 # What it was looked up through may have ended by itself meanwhile.
-                if not ({"failed", "refused"} & set(report)) or not await self._has_ended(host):
+                lost = "failed" in report or report.get("refused", ("", ""))[1].startswith("/proc/")
+                if not lost or not await self._has_ended(host):
                     break
         if "failed" in report:
             raise SandboxError(f"a file of the sandbox cannot be reached: {report['failed']}")
@@ -398,6 +404,15 @@ def is_running(attended: AttendedExec) -> bool:
     """Whether the first process of a tree is there, and not only waits to be buried."""
     first = attended.first
     return first is not None and start_time(first) == attended.first_started and not is_dead(first)
+
+
+async def _is_gone(attended: AttendedExec) -> bool:
+    """Whether a tree has ended. One that cannot be entered any more may take a moment to be seen dead."""
+    for _ in range(_DYING_LOOKS):
+        if not is_running(attended):
+            return True
+        await asyncio.sleep(0.01)
+    return False
 
 
 def end_namespace(attended: AttendedExec) -> None:

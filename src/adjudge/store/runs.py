@@ -344,7 +344,7 @@ class RunDatabase:
             if before is not None:
                 statement = statement.where(schema.runs.c.seq < before)
             with self.database.reading("runs cannot be listed") as connection:
-                page = [RunSummary(*row) for row in connection.execute(statement)]
+                page = [RunSummary(*row) for row in connection.execute(statement).all()]
             yield from page
             if len(page) < size:
                 return

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path
 
 from adjudge.errors import Problem, ScenarioInvalid, UsageError
-from adjudge.formats.tasks.directories.directory import TASK_FILE, parse_task_directory
 from adjudge.formats.tasks.document import MAX_BYTES
-from adjudge.formats.tasks.scenario import parse_scenario
+from adjudge.formats.tasks.scenario import ParsedScenario, parse_scenario
 from adjudge.records.task import Scenario
 from adjudge.tasks.folder import Folder
 
@@ -25,6 +25,8 @@ __all__ = [
 ]
 
 SCENARIO_FILE = "adjudge.yaml"
+TASK_FILE = "task.toml"
+"""What makes a folder a task directory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,11 @@ def load_scenario(path: Path, *, to_run: bool = False) -> LoadedScenario:
     by_folder = file.name in (SCENARIO_FILE, TASK_FILE)
     default = label(Path(os.path.realpath(file.parent)).name if by_folder else file.stem)
     if file.name == TASK_FILE:
-        parsed = parse_task_directory(data, file=str(file), default_name=default, folder=folder)
+        # Loaded here: a scenario of ours is read without what reads the tasks of others.
+        directory = importlib.import_module("adjudge.formats.tasks.directories.directory")
+        parsed: ParsedScenario = directory.parse_task_directory(
+            data, file=str(file), default_name=default, folder=folder
+        )
     else:
         parsed = parse_scenario(data, file=str(file), default_name=default, folder=folder, to_run=to_run)
     scenario = parsed.or_raise()

@@ -54,7 +54,8 @@ _NO_WALL_S = 7 * 24 * 3600.0
 """Without a limit on time: longer than any run is left alone."""
 _GRACE_S = 60.0
 """What a session may take to wind up once its processes were ended; then it is cancelled."""
-_OUTPUT_BYTES = 1 << 30
+_OUTPUT_BYTES = 256 << 20
+"""What an agent may print: a trace that is read while it comes is held until it was."""
 _LEAST_FREE_BYTES = 16 << 20
 """Below this the disk is full, and what an agent did on it says nothing about the agent."""
 
@@ -254,6 +255,8 @@ class _Driver:
         self._over = asyncio.Event()
         self._recording = Recording(order.blobs, self._limits, self._exceeded)
         self._turns = 0
+        # As in `Redactor`: what is shorter is no secret.
+        self._secrets = {name: value for name, value in place.credentials.items() if len(value) >= 6}
 
     async def drive(self) -> AgentOutcome:
         """Until it has nothing more to do, or must do nothing more."""
@@ -316,9 +319,23 @@ class _Driver:
 
     def _observe(self, item: TraceItem) -> None:
         """Take an event of the agent's, in whatever thread it became known."""
+        item = self._without_credentials(item)
         self._recording(item)
         if self._order.observe is not None:
             self._loop.call_soon_threadsafe(self._order.observe, item)
+
+    def _hide(self, text: str) -> str:
+        for name, value in self._secrets.items():
+            text = text.replace(value, f"[{name}]")
+        return text
+
+    def _without_credentials(self, item: TraceItem) -> TraceItem:
+        hidden = {
+            field: self._hide(value)
+            for field, value in item
+            if isinstance(value, str) and any(secret in value for secret in self._secrets.values())
+        }
+        return item.model_copy(update=hidden) if hidden else item
 
     def _exceeded(self, what: str) -> None:
         if self._stopped is None:
@@ -327,6 +344,8 @@ class _Driver:
 
     def _concluded(self, outcome: AgentOutcome, wall_s: float) -> AgentOutcome:
         update: dict[str, Any] = {"wall_s": round(wall_s, 6), "turns": self._turns}
+        update["reason"] = self._hide(outcome.reason)
+        update["response"] = self._hide(outcome.response)
         summary = self._recording.summary()
         if self._recording.said_something:
             update["usage"] = usage_of(summary)

@@ -28,6 +28,7 @@ from adjudge.errors import CaptureError, InfraError, SubjectChanged, SubjectErro
 from adjudge.records.change import ChangeSet
 from adjudge.records.evaluation import Evaluation, GateResult
 from adjudge.records.judging import JudgeConfig
+from adjudge.records.run import Attempt
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.task import Scenario, Task
 from adjudge.settings import Settings, load_settings
@@ -103,6 +104,7 @@ class GradeJob:
         self._trace: TraceSource | None = None
         self._response: str | None = None
         self._graded: GradedSubject | None = None
+        self._subject: Subject | None = None
         self._judge: JudgeConfig | None = None
         self._scratch_blobs: BlobStore | None = None
 
@@ -149,6 +151,8 @@ class GradeJob:
             if self._recipe is None:
                 raise
             subject = self._fault = error
+        if isinstance(subject, Subject):
+            self._subject = subject
         task = self._graded_by.task
         means = Means(
             backend=lambda: self._backend(task),
@@ -213,8 +217,17 @@ class GradeJob:
         if self._request.save:
             self._open_store()
             assert self._store is not None
-            self._store.save(self._graded)
+            self._store.save(self._graded._replace(attempt=self._kept()))
         return self._graded.evaluation
+
+    def _kept(self) -> Attempt | None:
+        """All that grading it again takes; None when there was nothing to capture."""
+        if self._subject is None or self._store is None:
+            return None
+        # Loaded here: only what is saved needs it.
+        keep_attempt = importlib.import_module("adjudge.workflows.keeping").keep_attempt
+        kept: Attempt = keep_attempt(self._subject, self._store.blobs)
+        return kept
 
     def _find_judge(self) -> None:
         """The judge that was asked for, checked before anything is spent."""

@@ -96,6 +96,8 @@ class Heard(NamedTuple):
     change_set: ChangeSet | None = None
     """None for a run without a workspace."""
     trace: TraceSource | None = None
+    session: tuple[tuple[str, str], ...] = ()
+    """What was said over the turns of a session: role and text. Shown before the trace."""
     response: str | None = None
     outcome: AgentOutcome | None = None
     blobs: BlobStore | None = None
@@ -110,7 +112,7 @@ def case_of(heard: Heard, evaluation: Evaluation, config: JudgeConfig) -> Case:
     return Case(
         instruction=scenario.instruction,
         expected=scenario.expected_outcome,
-        transcript=_transcript(heard.trace, config.budget_of("transcript")),
+        transcript=_transcript(heard, config.budget_of("transcript")),
         response=heard.response if heard.response is not None else outcome.response if outcome else "",
         diff=diff,
         diff_size=diff_size,
@@ -183,13 +185,17 @@ def judged(evaluation: Evaluation, judgement: Judgement) -> Evaluation:
     )
 
 
-def _transcript(trace: TraceSource | None, budget: int) -> str:
-    if trace is None:
-        return ""
+def _transcript(heard: Heard, budget: int) -> str:
+    """The turns of a session, whole as far as they fit, then how the agent worked."""
+    said = "\n".join(f"{role}: {text}" for role, text in heard.session)
+    if heard.trace is None:
+        return said
+    room = max(budget // 3, budget - len(said))
     try:
-        return render_transcript(trace.events(), budget)
+        trace = render_transcript(heard.trace.events(), room)
     except SubjectError as error:
-        return f"(the trace cannot be read: {error.message})"
+        trace = f"(the trace cannot be read: {error.message})"
+    return f"What was said:\n{said}\n\nHow the agent worked:\n{trace}" if said else trace
 
 
 def _diff(heard: Heard, budget: int) -> tuple[str | None, int | None]:

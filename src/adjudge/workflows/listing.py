@@ -113,13 +113,13 @@ def copy_trace(given: str, target: BinaryIO) -> str | None:
     """
     with opened() as store:
         run = store.run(given)
+        normalised = run.attempt.trace if run.attempt is not None else None
         outcome = run.attempt.outcome if run.attempt is not None else None
-        if outcome is None or (outcome.trace is None and outcome.raw_trace is None):
+        kept = normalised or (outcome.raw_trace if outcome is not None else None)
+        if kept is None:
             hint = "no agent ran" if outcome is None else "the agent left none"
             raise UsageError(f"run {run.id} has no trace", hint=hint)
-        kept = outcome.trace or outcome.raw_trace
-        assert kept is not None
         with store.blobs.open(kept) as stream:
             shutil.copyfileobj(stream, target)
         target.flush()
-        return "adjudge" if outcome.trace is not None else outcome.trace_format
+        return "adjudge" if normalised is not None or outcome is None else outcome.trace_format

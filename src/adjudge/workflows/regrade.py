@@ -10,7 +10,6 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -34,6 +33,7 @@ from adjudge.workflows.recipes import GradedBy
 from adjudge.workflows.revision import OtherScorers, Revisions
 from adjudge.workflows.runevents import counting_gate
 from adjudge.workflows.storedruns import StoredRuns, is_complete
+from adjudge.workflows.storewriter import StoreWriter
 
 __all__ = ["Move", "RegradeMeans", "RegradeRequest", "Regraded", "Regrading", "regrade"]
 
@@ -151,14 +151,13 @@ class _Regrader:
         self._facts: dict[str, RecipeFacts] = {}
         self._limits: dict[str | None, RunLimits] = {None: RunLimits()}
         self._slots = asyncio.Semaphore(means.jobs)
+        self._writer = StoreWriter()
         self._left_out = 0
-        self._only_seen: set[str] = set()
         self._names: dict[str, None] = {}
 
     async def run(self) -> Regrading:
         selected = self._selected()
-        with self._stored, ThreadPoolExecutor(max_workers=1, thread_name_prefix="adjudge-store") as writer:
-            self._writer = writer
+        with self._stored, self._writer:
             planned = [one for run in selected if (one := self._planned(run)) is not None]
             self._refuse_nothing(len(selected), planned)
             done: list[Regraded | None] = [None] * len(planned)
@@ -249,7 +248,7 @@ class _Regrader:
             graded = _with_judge(graded, before)
             if not computed and _same_conclusion(before, graded.evaluation):
                 return Regraded(run, before, None)
-        await self._on_writer(lambda: self._store.save_evaluation(run.id, graded))
+        await self._writer.do(self._store.save_evaluation, run.id, graded)
         return Regraded(run, before, graded.evaluation, computed, carried.environment)
 
     def _carried(self, planned: _Planned, stability: Any) -> Carried:
@@ -338,14 +337,6 @@ class _Regrader:
             limits = options.get("limits") if isinstance(options, Mapping) else None
             self._limits[experiment_id] = RunLimits.model_validate(limits or {})
         return self._limits[experiment_id]
-
-    async def _on_writer(self, work: Callable[[], None]) -> None:
-        running = asyncio.get_running_loop().run_in_executor(self._writer, work)
-        try:
-            await asyncio.shield(running)
-        except asyncio.CancelledError:
-            await asyncio.wait([running])
-            raise
 
 
 class _Planned(NamedTuple):

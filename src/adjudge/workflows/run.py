@@ -14,6 +14,7 @@ from adjudge.records.run import Experiment
 from adjudge.records.task import Task
 from adjudge.workflows.experiment import begin_experiment, held, reopen_experiment, standing_of
 from adjudge.workflows.interrupts import interruptible
+from adjudge.workflows.judging import parse_judge
 from adjudge.workflows.planning import Cell, plan_matrix
 from adjudge.workflows.runevents import EventKind, Observe, RunEvent, Tally
 from adjudge.workflows.running import ExperimentRunner, RunnerSettings
@@ -52,6 +53,9 @@ def run_experiment(plan: ExperimentPlan, means: RunMeans, *, new: bool = False) 
         InfraError: The store failed; what is recorded holds.
         KeyboardInterrupt: It was stopped; runs that were under way start over next time.
     """
+    if plan.judge is not None:
+        # Before anything is spent: a judge that cannot be is found out after the first agent otherwise.
+        parse_judge(plan.judge, where=f"{plan.name}: judge")
     matrix = plan_matrix(plan, means.state_dir)
     for warning in matrix.warnings:
         means.observe(RunEvent(EventKind.NOTE, message=warning))
@@ -94,6 +98,7 @@ def _run(
             backend=means.backend(options.sandbox),
             limits=options.limits,
             max_cost_usd=options.max_cost_usd,
+            judge=None if experiment.judge is None else parse_judge(experiment.judge, where="judge"),
         )
         runner = ExperimentRunner(
             experiment, cells, standing, means.store, means.blobs, settings, means.observe

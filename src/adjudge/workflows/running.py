@@ -12,25 +12,29 @@ import contextlib
 import dataclasses
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from adjudge.contracts import BlobStore, GradedSubject, RunStore, SandboxBackend
 from adjudge.engine.collectors import Means
 from adjudge.errors import AdjudgeError, InfraError, SandboxUnavailable, SubjectError
 from adjudge.gates.run import run_gate
+from adjudge.judge.cache import AnswerDirectory
+from adjudge.judge.court import Court
 from adjudge.records.base import BlobRef
-from adjudge.records.evaluation import TaskRef
+from adjudge.records.evaluation import Evaluation, TaskRef
+from adjudge.records.judging import JudgeConfig
 from adjudge.records.run import AgentOutcome, Attempt, Experiment, Run, RunStatus, run_id_of
 from adjudge.records.task import RunLimits, Task
+from adjudge.settings import ANSWERS
 from adjudge.tasks.freeze import FrozenTask
 from adjudge.tasks.stability import find_stability
 from adjudge.workflows.attempt import Attempted, AttemptOrder, run_attempt
 from adjudge.workflows.conversation import Conversation
 from adjudge.workflows.experiment import Standing, tighter
 from adjudge.workflows.grading import SubjectGrading
+from adjudge.workflows.judgeruns import judge_one, judgement_of
 from adjudge.workflows.ledger import ledger_evaluation
 from adjudge.workflows.planning import Cell
 from adjudge.workflows.recipes import GradedBy
@@ -38,10 +42,9 @@ from adjudge.workflows.runevents import EventKind, Observe, RunEvent, Tally
 from adjudge.workflows.startingpoint import StartingPoint, prepare_start
 from adjudge.workflows.storedchanges import store_tree
 from adjudge.workflows.storedruns import StoredRuns, is_complete, with_words
+from adjudge.workflows.storewriter import StoreWriter
 
 __all__ = ["RETRY_PAUSE_S", "TRIES", "ExperimentRunner", "RunnerSettings"]
-
-T = TypeVar("T")
 
 TRIES = 3
 """How often a run is begun before an infrastructure fault is its end."""
@@ -58,6 +61,8 @@ class RunnerSettings:
     backend: Callable[[Task], SandboxBackend]
     limits: RunLimits
     max_cost_usd: float | None = None
+    judge: JudgeConfig | None = None
+    """Who judges every run; one configuration for all of them."""
 
 
 class _Start:
@@ -101,10 +106,10 @@ class ExperimentRunner:
         self._observe = observe
         self._draining = False
         self._capped = False
+        self._court: Court | None = None
         self._starts: dict[str, _Start] = {}
         self._stored = StoredRuns(blobs, settings.state_dir)
-        # One thread writes: transactions queue here rather than in the database.
-        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="adjudge-store")
+        self._writer = StoreWriter()
         self.tally = Tally(total=len(cells))
 
     @property
@@ -128,7 +133,13 @@ class ExperimentRunner:
 
         Cancelling it ends every run that is under way; those start over next time.
         """
-        with self._stored, self._writer:
+        async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(self._stored)
+            stack.enter_context(self._writer)
+            if self._settings.judge is not None:
+                answers = AnswerDirectory(self._settings.state_dir / ANSWERS)
+                court = Court(self._settings.judge, cache=answers, blobs=self._blobs)
+                self._court = await stack.enter_async_context(court)
             queue = deque(await self._leave_out_finished())
             workers = min(self._settings.jobs, len(queue))
             try:
@@ -146,9 +157,10 @@ class ExperimentRunner:
             if id_ not in self._standing.graded:
                 left.append(cell)
                 continue
-            run = await self._on_writer(self._store.run, id_)
-            evaluation = await self._on_writer(self._store.current_evaluation, id_)
+            run = await self._writer.do(self._store.run, id_)
+            evaluation = await self._writer.do(self._store.current_evaluation, id_)
             assert evaluation is not None
+            self._count_judge(evaluation)
             self.tally.add(run, evaluation, kept=True)
             self._observe(RunEvent(EventKind.GRADED, run=run, evaluation=evaluation, kept=True))
         return left
@@ -170,7 +182,7 @@ class ExperimentRunner:
     async def _run_cell(self, cell: Cell) -> None:
         id_ = run_id_of(self._experiment.id, cell.key)
         if id_ in self._standing.ungraded:
-            run = await self._on_writer(self._store.run, id_)
+            run = await self._writer.do(self._store.run, id_)
             graded = await self._grade_stored(cell, run)
         else:
             found = await self._make(cell, id_)
@@ -195,7 +207,7 @@ class ExperimentRunner:
         )
         for number in range(1, TRIES + 1):
             run = run.model_copy(update={"attempts": number, "started_at": datetime.now(UTC)})
-            await self._on_writer(self._store.save_run, run)
+            await self._writer.do(self._store.save_run, run)
             conversation = Conversation(cell.task.task.scenario)
             async with contextlib.AsyncExitStack() as stack:
                 try:
@@ -237,7 +249,7 @@ class ExperimentRunner:
                     "ended_at": datetime.now(UTC),
                 }
             )
-            await self._on_writer(self._store.save_run, ended)
+            await self._writer.do(self._store.save_run, ended)
             self.tally.add_fault(ended)
             self._observe(RunEvent(EventKind.FAULT, run=ended, message=ended.fault or ""))
             return True
@@ -283,12 +295,12 @@ class ExperimentRunner:
         # What a live scorer looks at is gone with the sandbox: such a run is over only when it is graded.
         live = any(spec.config.get("isolation") == "live" for spec in cell.task.task.scenario.recipe.scorers)
         if not live:
-            await self._on_writer(self._store.save_run, run)
+            await self._writer.do(self._store.save_run, run)
         self._observe(RunEvent(EventKind.PHASE, run=run, phase="grading"))
-        graded = await self._grade(cell, run, made)
+        graded = await self._judged(run, await self._grade(cell, run, made))
         if live:
-            await self._on_writer(self._store.save_run, run)
-        await self._on_writer(self._store.save_evaluation, run.id, graded)
+            await self._writer.do(self._store.save_run, run)
+        await self._writer.do(self._store.save_evaluation, run.id, graded)
         return run, graded
 
     async def _grade(self, cell: Cell, run: Run, made: Attempted) -> GradedSubject:
@@ -319,8 +331,22 @@ class ExperimentRunner:
                     SubjectGrading(by, self._means(cell), jobs=1, unstable=self._unstable(cell.task.task))
                 )
                 graded = await self._graded(grading, cell, run, rebuilt.subject, None)
-        await self._on_writer(self._store.save_evaluation, run.id, graded)
+        graded = await self._judged(run, graded)
+        await self._writer.do(self._store.save_evaluation, run.id, graded)
         return graded
+
+    async def _judged(self, run: Run, graded: GradedSubject) -> GradedSubject:
+        """With the judge's verdict, where the experiment has a judge. It follows every scorer."""
+        if self._court is None:
+            return graded
+        self._observe(RunEvent(EventKind.PHASE, run=run, phase="judging"))
+        return await judge_one(self._court, run, graded, self._blobs)
+
+    def _count_judge(self, evaluation: Evaluation) -> None:
+        """What was spent on judging before this start is held against the same cap."""
+        judgement = judgement_of(evaluation)
+        if self._court is not None and judgement is not None:
+            self._court.purse.spend(judgement.usage.cost_usd)
 
     async def _grade_incomplete(self, cell: Cell, run: Run, attempt: Attempt | None) -> GradedSubject:
         if attempt is None or attempt.baseline_digest is None:
@@ -367,14 +393,3 @@ class ExperimentRunner:
     def _unstable(self, task: Task) -> Mapping[str, frozenset[str]]:
         record = find_stability(task.digest, self._settings.state_dir)
         return {} if record is None else record.unstable()
-
-    async def _on_writer(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Do something with the store, behind all that was asked of it before."""
-        loop = asyncio.get_running_loop()
-        running = loop.run_in_executor(self._writer, lambda: work(*arguments))
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:
-            # A transaction that was begun is waited for, so that the process never ends in its middle.
-            await asyncio.wait([running])
-            raise

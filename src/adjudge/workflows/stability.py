@@ -168,7 +168,7 @@ def _as_written(request: TestRun | ReportRun) -> TestRun | ReportRun:
     if isinstance(request, ReportRun):
         # Over the baseline both are the same tree, but the clean one is compared with the baseline once more.
         tree = request.tree.model_copy(update={"isolation": Isolation.SNAPSHOT})
-        return request.model_copy(update={"tree": tree})
+        return request.model_copy(update={"tree": tree, "proof": TestProof.SINGLE})
     command = request.command
     if command.runner == "pytest":
         # Tests of a missing feature often do not load on the baseline; pytest would then run no other.
@@ -186,6 +186,8 @@ def _seen(answer: Record) -> Seen:
                 outcomes[test.id] = test.outcome.value
         return Seen(outcomes, not broken, "; ".join(broken[0].problems) if broken else "")
     assert isinstance(answer, ReportedTests)
+    if answer.trusted is not None:
+        return _seen(answer.trusted)
     if answer.report is None:
         exit_code = answer.result.exit_code
         ended = answer.result.ended.value if exit_code is None else f"exit {exit_code}"

@@ -54,12 +54,9 @@ def is_complete(attempt: Attempt | None) -> bool:
 
 def with_words(subject: Subject, attempt: Attempt, blobs: BlobStore) -> Subject:
     """A subject with what its agent said: the trace and the last response, where they were kept."""
-    outcome = attempt.outcome
-    if outcome is None:
-        return subject
-    kept = outcome.trace
+    kept = attempt.trace
     trace = None if kept is None else RecordedTrace(lambda: blobs.open(kept), format="adjudge")
-    return subject._replace(trace=trace, response=outcome.response or None)
+    return subject._replace(trace=trace, response=attempt.response)
 
 
 class StoredRuns:

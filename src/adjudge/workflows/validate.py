@@ -9,12 +9,14 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from adjudge.errors import Problem, ScenarioInvalid, UsageError
 from adjudge.formats.verifierscripts import mentions_candidate
 from adjudge.records.task import Scenario
+from adjudge.records.verifier import VerifierSpec
 from adjudge.tasks.experiments import is_experiment, load_experiment
-from adjudge.tasks.load import SCENARIO_FILE, TASK_FILE, LoadedScenario, load_scenario
+from adjudge.tasks.load import SCENARIO_FILE, TASK_FILE, load_scenario
 
 __all__ = ["Validation", "describe_verifier", "scenario_files", "validate"]
 
@@ -32,6 +34,8 @@ class Validation:
     warnings: tuple[Problem, ...]
     verifier: tuple[tuple[str, str], ...] = ()
     """What is to be known about the verifier, by title; nothing where there is none."""
+    verifier_spec: VerifierSpec | None = None
+    """The contract with it, where the task names an output."""
 
 
 def validate(paths: Sequence[Path]) -> list[Validation]:
@@ -74,24 +78,43 @@ def _validate(file: Path) -> Validation:
     except UsageError as error:
         message = error.message.removeprefix(f"{file} ")
         return Validation(file, None, (Problem(str(file), 1, 1, "", message),), ())
-    return Validation(file, loaded.scenario, (), loaded.warnings, describe_verifier(loaded))
+    config = _verifier_config(loaded.scenario)
+    if config is None:
+        return Validation(file, loaded.scenario, (), loaded.warnings)
+    spec = _verifier().verifier_spec(config)
+    return Validation(
+        file, loaded.scenario, (), loaded.warnings, describe_verifier(config, loaded.folder), spec
+    )
 
 
-def describe_verifier(loaded: LoadedScenario) -> tuple[tuple[str, str], ...]:
-    """What a verifier is given and how far its reward can be believed, for people."""
-    spec = next((spec for spec in loaded.scenario.recipe.scorers if spec.type == "verifier"), None)
+def _verifier() -> Any:
+    """The scorer's module, loaded when it is needed: most scenarios have no verifier."""
+    return importlib.import_module("adjudge.scorers.external.verifier")
+
+
+def _verifier_config(scenario: Scenario) -> Any:
+    """The fields of the scenario's verifier; None where there is none."""
+    spec = next((spec for spec in scenario.recipe.scorers if spec.type == "verifier"), None)
     if spec is None:
-        return ()
-    # Loaded here: most scenarios have no verifier.
-    verifier = importlib.import_module("adjudge.scorers.external.verifier")
-    config = verifier.Verifier.Config.model_validate_json(json.dumps(dict(spec.config)))
+        return None
+    return _verifier().Verifier.Config.model_validate_json(json.dumps(dict(spec.config)))
+
+
+def describe_verifier(config: Any, folder: Path) -> tuple[tuple[str, str], ...]:
+    """What a verifier is given and how far its reward can be believed, for people.
+
+    Args:
+        config: Its fields.
+        folder: The scenario's.
+    """
+    verifier = _verifier()
     request = verifier.Verifier().needs(config)[0]
     output = "not named, so nothing is known about its validity"
     if config.output is not None:
         schema = f", schema {config.output_schema}" if config.output_schema else ""
         output = f"{config.output} ({request.output_format or 'any format'}{schema})"
     network = "with" if config.network else "without"
-    channel = verifier.SEPARATE if _uses_candidate(loaded.folder / request.tests) else verifier.SHARED
+    channel = verifier.SEPARATE if _uses_candidate(folder / request.tests) else verifier.SHARED
     lines = [
         ("verifier", f"{config.script} ({network} network, at most {config.timeout_s:g} s)"),
         ("workspace at", config.workdir),

@@ -23,7 +23,13 @@ class Arena:
     """A frozen task that agents attempt, in a folder of its own."""
 
     def __init__(
-        self, folder: Path, scenario: str = "", files: Mapping[str, str] | None = None, sandbox: str = "auto"
+        self,
+        folder: Path,
+        scenario: str = "",
+        files: Mapping[str, str] | None = None,
+        sandbox: str = "auto",
+        *,
+        workspace: bool = True,
     ) -> None:
         self.folder = folder / "scenario"
         source = self.folder / "src"
@@ -38,8 +44,8 @@ class Arena:
             place.write_text(text)
         recipe = "" if "scorers:" in scenario else RECIPE
         self.file = self.folder / "adjudge.yaml"
-        workspace = "" if "workspace:" in scenario else "workspace: {source: directory, path: src}\n"
-        self.file.write_text(f"name: small\ninstruction: Do it.\n{workspace}{scenario}{recipe}")
+        source_of = "workspace: {source: directory, path: src}\n" if workspace else ""
+        self.file.write_text(f"name: small\ninstruction: Do it.\n{source_of}{scenario}{recipe}")
         self.state = folder / "state"
         self.blobs = BlobDirectory(self.state / "blobs")
         self.backend: SandboxBackend = choose_backend(sandbox).backend

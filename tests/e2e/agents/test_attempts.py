@@ -3,18 +3,28 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 from pathlib import Path
+from typing import Any, ClassVar, cast
 
 import pytest
 from tests.e2e.agents.attempting import Arena, changed
 
 from adjudge.capture.changes import capture_changes
-from adjudge.errors import ConfigInvalid, PluginNotFound, RunFault, UsageError
+from adjudge.errors import (
+    ConfigInvalid,
+    PluginNotFound,
+    RunFault,
+    SandboxUnavailable,
+    StoreError,
+    UsageError,
+)
 from adjudge.gates.run import run_gate
 from adjudge.records.run import AgentStatus
+from adjudge.records.sandbox import Network, SandboxSpec
 from adjudge.records.task import RunLimits
 from adjudge.workflows.agents import agent_ref
-from adjudge.workflows.attempt import Attempted
+from adjudge.workflows.attempt import Attempted, AttemptOrder, run_attempt
 from adjudge.workflows.storedchanges import restore_baseline, restore_workspace
 
 pytestmark = pytest.mark.bwrap
@@ -226,3 +236,77 @@ def test_wrong_names_and_fields() -> None:
         agent_ref("command", {"argw": ["x"]})
     with pytest.raises(ConfigInvalid, match="credentials"):
         agent_ref("command", {"argv": ["x"], "credentials": ["not a name"]})
+
+
+class TestOurOwnFaults:
+    def test_no_sandbox(self, arena: Arena) -> None:
+        class Nowhere:
+            name: ClassVar[str] = "nowhere"
+
+            async def start(self, spec: SandboxSpec, **given: Any) -> Any:
+                assert spec.network is Network.EGRESS
+                raise SandboxUnavailable("nothing here connects a sandbox", hint="install passt")
+
+        asked = AttemptOrder(
+            start=arena.start,
+            agent=agent_ref("command", {**shell("true"), "network": True}),
+            backend=cast(Any, Nowhere()),
+            blobs=arena.blobs,
+        )
+
+        async def run() -> None:
+            async with run_attempt(asked):
+                pass
+
+        with pytest.raises(RunFault, match="nothing here connects") as caught:
+            asyncio.run(run())
+        assert caught.value.hint == "install passt"
+
+    def test_a_full_disk(self, arena: Arena) -> None:
+        class Full:
+            def writer(self) -> Any:
+                raise OSError(errno.ENOSPC, "No space left on device")
+
+        async def run() -> None:
+            asked = AttemptOrder(
+                start=arena.start, agent=agent_ref("noop"), backend=arena.backend, blobs=cast(Any, Full())
+            )
+            async with run_attempt(asked):
+                pass
+
+        with pytest.raises(RunFault, match="the disk is full"):
+            asyncio.run(run())
+
+    def test_what_grading_raises_is_not_a_fault_of_the_run(self, arena: Arena) -> None:
+        async def inside(_: Attempted) -> None:
+            raise StoreError("grading failed")
+
+        with pytest.raises(StoreError, match="grading failed"):
+            arena.attempt("noop", inside=inside)
+
+
+def test_what_is_written_outside_is_told(arena: Arena) -> None:
+    made = arena.attempt("command", shell("echo 1234 > ~/kept; mkdir /tmp/there; ln -s x /tmp/there/link"))
+    assert made.attempt.outside_writes is not None
+    told = {write.path: (write.type, write.size_bytes) for write in made.attempt.outside_writes}
+    assert told["/tmp/there/link"] == ("symlink", None)
+    assert [size for path, (_, size) in told.items() if path.endswith("/kept")] == [5]
+
+
+def test_credentials_are_kept_nowhere(arena: Arena) -> None:
+    key = "k-" + "0123456789abcdef" * 3
+    half = "?" * 25
+    script = f'printf %s "${{KEY%{half}}}"; sleep 0.2; printf "%s\\n" "${{KEY#{half}}}"'
+    script += '; printf %s "$KEY" >&2; echo "said $KEY"'
+    made = arena.attempt("command", {**shell(script), "credentials": ["KEY"]}, environment={"KEY": key})
+    outcome = made.attempt.outcome
+    assert outcome is not None
+    assert "said [KEY]" in outcome.response
+    for ref in (outcome.stdout, outcome.stderr, outcome.trace):
+        assert ref is not None
+        with arena.blobs.open(ref) as kept:
+            data = kept.read()
+        assert key.encode() not in data
+        assert b"[KEY]" in data
+    assert outcome.stdout is not None
+    assert outcome.stdout.text == "[KEY]\nsaid [KEY]\n"

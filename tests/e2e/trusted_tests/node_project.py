@@ -87,7 +87,7 @@ def grade(
     files: Mapping[str, str],
     *,
     tests: str = TESTS,
-    cmd: str = "node --test shop.test.js",
+    cmd: str | None = "node --test shop.test.js",
     before: Mapping[str, str] | None = None,
     **config: Any,
 ) -> ScorerResult:
@@ -100,6 +100,8 @@ def grade(
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text)
     grader = {"type": "tests", "cmd": cmd, "inject": ["./hidden/shop.test.js"], **config}
+    if cmd is None:
+        del grader["cmd"]
     recipe = place / "scenario" / "adjudge.yaml"
     recipe.write_text(yaml.safe_dump({"graders": [grader]}))
     evaluation = adjudge.grade(recipe, workspace=place / "after", baseline=place / "before")

@@ -5,14 +5,12 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.e2e.trusted_tests.go_attacks import ATTACKS, Attack
 from tests.e2e.trusted_tests.go_project import HONEST, LAZY, MODULE, NAMES, NEEDS_GO, TESTS, grade, ids
 
 from adjudge.evidence.tests import trusted
-from adjudge.records.score import ScorerResult
 from adjudge.scorers.behaviour.coderun import LEFT_OUT
 
 pytestmark = [pytest.mark.bwrap, NEEDS_GO]
@@ -23,26 +21,6 @@ def _own_state(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ADJUDGE_HOME", str(tmp_path_factory.mktemp("state")))
         yield
-
-
-@pytest.fixture(scope="module")
-def attacked(tmp_path_factory: pytest.TempPathFactory) -> ScorerResult:
-    """All attacks, each in a package of its own, graded together."""
-    files = {"go.mod": MODULE}
-    hidden = {}
-    for number, (name, attack) in enumerate(ATTACKS.items()):
-        folder = _folder(number, name)
-        files[f"{folder}/shop.go"] = _source(attack)
-        files |= {f"{folder}/{path}": text for path, text in attack.files}
-        hidden[f"{folder}/shop_test.go"] = TESTS
-    before = {path: LAZY if path.endswith(".go") else text for path, text in files.items()}
-    before = {path: text for path, text in before.items() if path.endswith(("shop.go", "go.mod"))}
-    with pytest.MonkeyPatch.context() as patch:
-        # Further pairs of sessions could only take from an attack what it had left.
-        patch.setattr(trusted, "_SECOND_OPINION", 0)
-        return grade(
-            tmp_path_factory.mktemp("attacks"), files, before=before, hidden=hidden, test_timeout_s=5
-        )
 
 
 def _folder(number: int, name: str) -> str:
@@ -56,28 +34,37 @@ def _source(attack: Attack) -> str:
     own = 'var ErrNegative = errors.New("no")\n'
     if attack.lazy:
         own = LAZY.partition('import "errors"\n')[2]
-    if code.lstrip().startswith("import"):
-        first, _, code = code.lstrip().partition("\n")
-        head += first + "\n"
     return head + own + code + "\n"
 
 
-@pytest.mark.parametrize("name", ATTACKS)
-def test_attack(name: str, attacked: ScorerResult) -> None:
-    file = f"{_folder(list(ATTACKS).index(name), name)}/shop_test.go"
-    tests = ids(attacked, file)
-    assert sorted(tests) == sorted(NAMES)
-    passed = [test for test in tests.values() if test["outcome"] == "passed"]
-    assert not passed, passed
-    sessions: Any = attacked.details["sessions"]
-    problems = [problem for session in sessions for problem in session["problems"]]
-    fired = {
-        "passes-when-falsified": any("passes falsified" in test.get("reason", "") for test in tests.values()),
-        "undeclared-skip": any("declares no skip" in test.get("reason", "") for test in tests.values()),
-        "test-failed": True,
-        "session-problem": any(file.partition("/")[0] in problem for problem in problems),
-    }
-    assert any(fired[rule] for rule in ATTACKS[name].findings), (problems, tests)
+def test_attacks_get_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """All of them, each in a package of its own, so that one build serves them all."""
+    files = {"go.mod": MODULE}
+    before = {"go.mod": MODULE}
+    hidden = {}
+    for number, (name, attack) in enumerate(ATTACKS.items()):
+        folder = _folder(number, name)
+        before[f"{folder}/shop.go"] = LAZY
+        files[f"{folder}/shop.go"] = _source(attack)
+        files |= {f"{folder}/{path}": text for path, text in attack.files}
+        hidden[f"{folder}/shop_test.go"] = TESTS
+    # Further pairs of sessions could only take from an attack what it had left.
+    monkeypatch.setattr(trusted, "_SECOND_OPINION", 0)
+    row = grade(tmp_path, files, before=before, hidden=hidden)
+    wrong = {}
+    for number, (name, attack) in enumerate(ATTACKS.items()):
+        tests = ids(row, f"{_folder(number, name)}/shop_test.go")
+        reasons = {test.get("reason", "") for test in tests.values()}
+        fired = {
+            "passes-when-falsified": any("passes falsified" in reason for reason in reasons),
+            "undeclared-skip": any("declares no skip" in reason for reason in reasons),
+            "test-failed": True,
+        }
+        passed = any(test["outcome"] == "passed" for test in tests.values())
+        if passed or sorted(tests) != sorted(NAMES) or not any(fired[rule] for rule in attack.findings):
+            wrong[name] = tests
+    assert wrong == {}
+    assert row.score == 0.0
 
 
 def test_an_honest_solution_gets_everything_proven(tmp_path: Path) -> None:
@@ -196,23 +183,34 @@ def test_a_planted_main_in_a_snapshot_is_found_out(tmp_path: Path) -> None:
     forged = EVIL.replace("os.Exit(0)", "m.Run(); os.Exit(0)")
     row = grade(tmp_path, {"shop.go": LAZY, "main_test.go": forged}, isolation="snapshot")
     assert row.score == 0.0
-    assert {finding.rule for finding in row.findings} == {"test-failed"}
+    assert {finding.rule for finding in row.findings} == {"test-failed", "session-problem"}
 
 
-def test_a_module_that_is_made_by_the_attempt(tmp_path: Path) -> None:
+def test_tests_that_the_code_carries_with_it_do_not_run(tmp_path: Path) -> None:
+    spy = 'package spy\n\nimport _ "embed"\n\n//go:embed inner/shop_test.go\nvar Tests string\n'
+    knowing = LAZY.replace('import "errors"', 'import (\n"errors"\n_ "example.com/shop"\n)')
+    row = grade(
+        tmp_path,
+        {"spy.go": spy, "inner/shop.go": knowing},
+        before={"go.mod": MODULE, "spy.go": "package spy\n", "inner/shop.go": LAZY},
+        hidden={"inner/shop_test.go": TESTS},
+        cmd="go test ./inner",
+    )
+    assert row.score == 0.0
+    said = [finding.message for finding in row.findings if finding.rule == "session-problem"]
+    assert any("tests are embedded in the code under test" in message for message in said)
+
+
+def test_a_module_that_is_made_by_the_attempt_in_a_single_session(tmp_path: Path) -> None:
     row = grade(
         tmp_path,
         {"go.mod": MODULE, "shop.go": HONEST},
         before={"README": "nothing yet\n"},
         cmd="go test -run TestLabel -short .",
+        proof="single",
     )
     assert row.score == 1.0, row
-    assert list(ids(row)) == ["TestLabel"]
-
-
-def test_a_single_session_proves_nothing(tmp_path: Path) -> None:
-    row = grade(tmp_path, {"shop.go": HONEST}, proof="single")
-    assert (row.score, row.details["unproven"]) == (1.0, len(NAMES))
+    assert {name: test["proof"] for name, test in ids(row).items()} == {"TestLabel": "unproven"}
 
 
 def test_swebench_with_ids_of_packages(tmp_path: Path) -> None:

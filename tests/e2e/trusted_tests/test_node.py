@@ -300,3 +300,38 @@ def test_attack(name: str, tmp_path: Path) -> None:
     said = "\n".join(f"{name}: {test}" for name, test in ids(row).items())
     assert row.score == 0.0, f"{said}\n{row.findings}"
     assert {finding.rule for finding in row.findings} & set(attack.findings), (row.findings, said)
+
+
+def test_npm_test_means_what_the_baseline_says(tmp_path: Path) -> None:
+    scripts = '{"scripts": {"test": "node --test"}}\n'
+    mine = '{"scripts": {"test": "echo 8 passed"}}\n'
+    row = grade(
+        tmp_path,
+        {"shop.js": HONEST, "package.json": mine},
+        before={"shop.js": LAZY, "package.json": scripts},
+        cmd="npm test",
+    )
+    assert (row.score, row.details["command"], row.details["unproven"]) == (1.0, "npm test", 0)
+    assert sorted(ids(row)) == sorted(NAMES)
+
+
+def test_ids_of_a_data_set(tmp_path: Path) -> None:
+    half = HONEST.replace(".replaceAll(' ', '-')", "")
+    row = grade(
+        tmp_path,
+        {"shop.js": half},
+        type="swebench",
+        cmd=None,
+        cmd_prefix="node --test",
+        fail_to_pass=["shop.test.js::labels", "shop.test.js::parts > last"],
+        pass_to_pass=["shop.test.js::basket > sums [up]"],
+    )
+    assert (row.score, row.details["resolution"]) == (0.5, "partial"), row
+
+
+def test_a_test_that_never_ends_does_not_take_the_session_with_it(tmp_path: Path) -> None:
+    tests = TESTS + "test('never ends', () => new Promise(() => setInterval(() => {}, 1000)));\n"
+    row = grade(tmp_path, {"shop.js": HONEST}, tests=tests, test_timeout_s=5, timeout_s=120)
+    seen = ids(row)
+    assert seen["never ends"]["outcome"] in ("failed", "error")
+    assert {seen[name]["outcome"] for name in NAMES} == {"passed"}, seen

@@ -60,7 +60,7 @@ def test_a_reward_counts(verify: Verify, script: str, reward: float, found: list
 
 def test_what_a_verifier_wrote_before_its_time_was_up_does_not_count(verify: Verify) -> None:
     script = f"{LOGS}; echo '{{\"reward\": 1}}' > reward.json; exec sleep 600"
-    evaluation = verify(script, fields="    timeout_s: 1\n")
+    evaluation = verify(script, fields="    timeout_s: 6\n")
     assert (evaluation.reward, tags(evaluation)) == (0.0, ["timeout"])
     assert not evaluation.validity.verifier_completed
     assert "the reward 1.0 that it had written does not count" in evaluation.validity.errors[0]

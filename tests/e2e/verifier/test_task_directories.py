@@ -54,6 +54,20 @@ def test_seed_and_grade(task: Path, tmp_path: Path, capsys: pytest.CaptureFixtur
     assert len({document["task"]["digest"] for document in documents}) == 1
 
 
+def test_validate_shows_the_contract(task: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["validate", str(task), "--json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["files"]
+    assert found["verifier_spec"] == {
+        "script": "tests/verify.py",
+        "expected_output_path": "/app/out.txt",
+        "reward_path": "/logs/verifier/reward.json",
+        "details_path": None,
+    }
+    assert found["verifier"]["output"] == "/app/out.txt (text)"
+    assert found["verifier"]["reward"] == "channel: shared with candidate code"
+    assert found["verifier"]["workspace at"] == "/app"
+
+
 def test_an_unseeded_folder_is_compared_with_what_the_task_says(task: Path, tmp_path: Path) -> None:
     workspace = tmp_path / "work"
     workspace.mkdir()

@@ -13,6 +13,7 @@ from adjudge.errors import UsageError
 from adjudge.evidence.gradedtree import Graded, graded_tree, laid_over
 from adjudge.evidence.hiddenfiles import baseline_directory
 from adjudge.evidence.tests.gosuite import find_go_suite
+from adjudge.evidence.tests.javascriptsuite import find_javascript_suite
 from adjudge.evidence.tests.nodesuite import find_node_suite
 from adjudge.evidence.tests.order import Order
 from adjudge.evidence.tests.session import Suites
@@ -28,6 +29,8 @@ _FINDS: Mapping[str, Callable[[TestRun, Graded, WorkspaceTree, Suites], Awaitabl
     "pytest": find_suite,
     "unittest": find_suite,
     "node": find_node_suite,
+    "jest": find_javascript_suite,
+    "vitest": find_javascript_suite,
     "go": find_go_suite,
 }
 """How it is found out for each runner which files may be believed and which ids are expected."""
@@ -104,6 +107,7 @@ class TestRunCollector:
                 files=suite.files,
                 expected=suite.expected,
                 seed=self._seed,
+                collected=suite.order,
                 pairs=1 if request.proof is TestProof.TWIN else 0,
                 unstable=subject.unstable.get(request.digest, frozenset()),
             )

@@ -17,6 +17,7 @@ __all__ = ["GoOutput", "top_of"]
 
 _MAX_LINE = 64 * 1024
 _MAX_MESSAGE = 2000
+_MAX_TESTS = 200_000
 _MARK = b"\x16"
 _BEGAN = re.compile(r"=== (RUN|PAUSE|CONT|NAME)\s+(\S+)$")
 _ENDED = re.compile(r"--- (PASS|FAIL|SKIP): (\S+) \((\d+(?:\.\d+)?)s\)$")
@@ -46,6 +47,7 @@ class GoOutput:
     """Whether the program said that it was done."""
     progress: int = 0
     """Grows whenever a test begins, goes on or ends."""
+    failures: int = 0
     strange: int = 0
     """Results of tests that never began."""
     _said: dict[str, str] = field(default_factory=dict)
@@ -94,7 +96,7 @@ class GoOutput:
         if how == "PAUSE":
             self.running.pop(test, None)
             return
-        if how == "RUN":
+        if how == "RUN" and len(self.begun) < _MAX_TESTS:
             self.begun.add(test)
         if test in self.begun and test not in self.ended:
             self.running[test] = None
@@ -108,6 +110,7 @@ class GoOutput:
 
     def _end(self, test: str, outcome: str, seconds: float, message: str) -> None:
         self.progress += 1
+        self.failures += outcome == "failed"
         self.ended.add(test)
         self.running.pop(test, None)
         phases = [
@@ -118,7 +121,7 @@ class GoOutput:
         self.channel.report({"k": "test", "id": self.id_of(test), "phases": phases})
 
     def _say(self, text: str) -> None:
-        if self._current and text:
+        if self._current in self.begun and text:
             said = self._said.get(self._current, "")
             if len(said) < _MAX_MESSAGE:
                 self._said[self._current] = f"{said}{text[:_MAX_MESSAGE]}\n"

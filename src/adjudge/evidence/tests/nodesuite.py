@@ -24,12 +24,13 @@ from adjudge.records.evidence import TestRun
 from adjudge.records.sandbox import WorkspaceTree
 from adjudge.records.testreport import TestOutcome
 from adjudge.syntax.javascript.definitions import WHOLE_FILE
-from adjudge.syntax.javascript.falsify import SUFFIXES
 
 __all__ = ["find_node_suite"]
 
 _TEST_NAME = re.compile(r"(?:test|test-.+|.+[.\-_]test)\.[cm]?js")
 _TEST_FOLDER = "test"
+_SUFFIXES = (".js", ".mjs", ".cjs")
+"""What node runs as it is."""
 
 
 async def find_node_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, suites: Suites) -> Suite:
@@ -44,7 +45,8 @@ async def find_node_suite(request: TestRun, graded: Graded, baseline: WorkspaceT
     absent = [arg for arg in _args(request) if not any(_meant(path, arg) for path in files)]
     command = request.command.model_copy(update={"args": tuple(files)})
     tree, _ = await laid_over(baseline, graded.place / "collected", graded.hidden)
-    session = await suites.run(Order(command, plugins=(), timeout_s=request.timeout_s), tree)
+    order = Order(command, plugins=(), timeout_s=request.timeout_s, test_timeout_s=request.test_timeout_s)
+    session = await suites.run(order, tree)
     if session.channel.unavailable or not session.channel.runner:
         said = session.channel.unavailable or session.result.reason or session.result.stdout.text[-300:]
         raise UsageError(
@@ -64,7 +66,7 @@ def _files(request: TestRun, graded: Graded, root: Path) -> dict[str, bytes]:
     args = _args(request)
 
     def wanted(path: str) -> bool:
-        if not path.endswith(SUFFIXES):
+        if not path.endswith(_SUFFIXES):
             return False
         if not args:
             return _looks_like_tests(path)

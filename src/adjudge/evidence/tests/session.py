@@ -12,6 +12,7 @@ from adjudge.errors import SandboxError
 from adjudge.evidence.tests.channel import Channel
 from adjudge.evidence.tests.order import Order
 from adjudge.evidence.tests.runners.golang import drive_go
+from adjudge.evidence.tests.runners.javascript import javascript_request
 from adjudge.evidence.tests.runners.node import node_request
 from adjudge.evidence.tests.runners.python import python_request
 from adjudge.records.sandbox import (
@@ -34,6 +35,8 @@ _STARTS: Mapping[str, Callable[[Order, Limits], ExecRequest]] = {
     "pytest": python_request,
     "unittest": python_request,
     "node": node_request,
+    "jest": javascript_request,
+    "vitest": javascript_request,
 }
 """How each runner is started that reports by itself."""
 _DRIVES: Mapping[str, Callable[[Sandbox, Order, Limits, Channel], Awaitable[ExecResult]]] = {"go": drive_go}

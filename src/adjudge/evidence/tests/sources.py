@@ -49,7 +49,7 @@ class Source(Protocol):
 
 _LANGUAGES: tuple[tuple[tuple[str, ...], Callable[[str, Mapping[str, bytes], str], Source]], ...] = (
     ((".py",), lambda path, files, seed: FalsifiableFile(files[path], seed)),
-    (JAVASCRIPT, lambda path, files, seed: JavaScriptFile(files[path], seed)),
+    (JAVASCRIPT, lambda path, files, seed: JavaScriptFile(files[path], seed, path)),
     ((GO,), lambda path, files, seed: GoFile(files[path], seed, _beside(path, files))),
 )
 """Suffixes, and how a file with one of them is read: from its path, all trusted files and a seed."""

@@ -47,6 +47,8 @@ class Suite:
     collected: int | None
     mounts: tuple[Mount, ...] = ()
     """What its sessions share, made where nothing of the candidate's could run."""
+    order: tuple[str, ...] = ()
+    """Ids in the order in which they are reported, where names have to be found again by it."""
 
 
 async def find_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, suites: Suites) -> Suite:

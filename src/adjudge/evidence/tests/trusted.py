@@ -44,6 +44,8 @@ class TrustedRun:
     expected: tuple[str, ...] | None
     """Ids to account for; None for every test that `files` define."""
     seed: str
+    collected: tuple[str, ...] = ()
+    """Ids of all tests in the order in which they are reported, where a trusted run has shown that."""
     pairs: int = 1
     """Pairs of twin sessions; 0 for a single session as written."""
     unstable: frozenset[str] = frozenset()
@@ -58,7 +60,7 @@ async def run_trusted(suites: Suites, run: TrustedRun) -> TrustedTestRun:
     """
     for path in run.files:
         _check(path)
-    files = await asyncio.to_thread(TestFiles, run.files, run.seed, run.expected or ())
+    files = await asyncio.to_thread(TestFiles, run.files, run.seed, run.expected or (), run.collected)
     expected = files.tests(run.order.command.runner) if run.expected is None else list(run.expected)
     wanted = []
     for id_ in expected:
@@ -126,7 +128,8 @@ def _doubtful(concluded: Reconciled) -> bool:
 
 def _twins(run: TrustedRun, files: TestFiles | None, wanted: list[tuple[str, str]], pair: int) -> Twins:
     seed = f"{run.seed}\0{pair}"
-    return Twins(files or TestFiles(run.files, seed, run.expected or ()), wanted, seed, single=run.pairs == 0)
+    files = files or TestFiles(run.files, seed, run.expected or (), run.collected)
+    return Twins(files, wanted, seed, single=run.pairs == 0)
 
 
 def _check(path: str) -> None:

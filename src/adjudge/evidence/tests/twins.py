@@ -13,6 +13,7 @@ from pathlib import Path, PurePosixPath
 
 from adjudge.evidence.tests.goids import GoIds
 from adjudge.evidence.tests.sources import Source, has_parameters, read_source
+from adjudge.syntax.javascript.falsify import JavaScriptFile
 from adjudge.syntax.python.falsify import FalsifiableFile, Falsification
 
 __all__ = ["Located", "TestFiles", "Twins"]
@@ -36,11 +37,18 @@ class TestFiles:
         files: Content by path relative to the workspace, as it should run.
         seed: Fixes what is changed where.
         expected: Ids that will be asked for; parametrised ones have to be found again.
+        collected: Ids of all tests in the order in which they are reported, where that is known.
     """
 
     __test__ = False
 
-    def __init__(self, files: Mapping[str, bytes], seed: str, expected: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        files: Mapping[str, bytes],
+        seed: str,
+        expected: Collection[str] = (),
+        collected: Sequence[str] = (),
+    ) -> None:
         known: dict[str, dict[str, list[str]]] = {}
         for id_ in expected:
             base, bracket, parameters = id_.partition("[")
@@ -51,6 +59,10 @@ class TestFiles:
         for path, data in files.items():
             source = read_source(path, files, f"{seed}\0{path}")
             if source is None:
+                continue
+            if isinstance(source, JavaScriptFile):
+                names = [id_.partition("::")[2] for id_ in collected if id_.startswith(f"{path}::")]
+                self._files[path] = JavaScriptFile(data, f"{seed}\0{path}", path, names) if names else source
                 continue
             asked: dict[str, list[str]] = {}
             for name, parameters_ in known.get(path, {}).items() if has_parameters(path) else ():
@@ -185,6 +197,12 @@ class Twins:
                 sessions[bit].add(definition)
         self.falsified = tuple(frozenset(session) for session in sessions)
         """Per session, the definitions that are false in it."""
+        self._hidden = {
+            f"{path}::{shown}": f"{path}::{real}"
+            for path, name in self.falsifiable
+            if not has_parameters(path)
+            for shown, real in files.plan((path, name)).ids.items()
+        }
 
     def false(self, definition: tuple[str, str], session: int) -> Falsification | None:
         """What was done to a test in a session, itself or a test that it runs; None where nothing was."""
@@ -219,7 +237,7 @@ class Twins:
         base = self.files.base(id_)
         bracket, parameters = id_[len(base) : len(base) + 1], id_[len(base) + 1 :]
         if not bracket:
-            return self.files.canonical(id_)
+            return self._hidden.get(id_) or self.files.canonical(id_)
         located = self.files.locate(base)
         definition = self.files.definition(located) if located is not None else None
         if definition is None or definition not in self.falsifiable:

@@ -11,11 +11,17 @@ __all__ = ["runner_files"]
 
 _SCRIPTS = (".sh", ".bash", ".zsh", ".mk")
 _MAKEFILES = ("Makefile", "makefile", "GNUmakefile", "**/*.mk")
+_CONFIGS = {
+    "jest": ("**/babel.config.*", "**/.babelrc", "**/.babelrc.*"),
+    "vitest": ("**/vite.config.*",),
+}
+"""What a runner reads beside the files that bear its name."""
+_SCRIPT_RUNNERS = ("npm", "yarn", "pnpm")
 _SEPARATORS = re.compile(r"[;&|()\n]+")
 
 
 def runner_files(command: str) -> tuple[str, ...]:
-    """Patterns of what a command runs that stands between it and the product: make, scripts, PATH.
+    """Patterns of what a command runs or reads that stands between it and the product.
 
     Programs of the product itself (`python app.py`) are not among them.
     """
@@ -34,7 +40,11 @@ def runner_files(command: str) -> tuple[str, ...]:
                     found[entry] = None
                 continue
             path = _inside(word)
-            if first and word.rpartition("/")[2] in ("make", "gmake"):
+            name = word.rpartition("/")[2]
+            for runner, configs in _CONFIGS.items():
+                if name == runner or (first and name in _SCRIPT_RUNNERS):
+                    found |= dict.fromkeys(configs)
+            if first and name in ("make", "gmake"):
                 found |= dict.fromkeys(_MAKEFILES)
             elif path is not None and (word.endswith(_SCRIPTS) or (first and "/" in word)):
                 found[path] = None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from adjudge.formats.testcommands.golang import parse_go_suite
+from adjudge.formats.testcommands.javascript import parse_javascript_suite
 from adjudge.formats.testcommands.node import parse_node_suite
 from adjudge.formats.testcommands.python import parse_python_suite
 from adjudge.formats.testcommands.words import SuiteCommand
 
 __all__ = ["parse_suite"]
 
-_PARSERS = (parse_python_suite, parse_node_suite, parse_go_suite)
+_PARSERS = (parse_python_suite, parse_node_suite, parse_javascript_suite, parse_go_suite)
 
 
 def parse_suite(command: str) -> SuiteCommand | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from pydantic import Field, JsonValue
 
-from adjudge.records.evidence import Isolation, TestCommand, TestProof, TestRun
+from adjudge.records.evidence import Isolation, TestCommand, TestProof
 from adjudge.records.paths import RelativePath
 from adjudge.records.score import Finding
 from adjudge.records.testreport import Proof, TestOutcome, TestSession, TrustedTest, TrustedTestRun
@@ -113,12 +113,12 @@ def unproven_note(run: TrustedTestRun) -> str:
     return f" ({run.unproven:,} unproven)" if run.unproven else ""
 
 
-def suite_details(request: TestRun, run: TrustedTestRun) -> dict[str, JsonValue]:
+def suite_details(command: str, proof: TestProof, run: TrustedTestRun) -> dict[str, JsonValue]:
     """Every test, the counts, the command, and which protections fired."""
     fired = Counter(finding.rule for finding in run.findings)
     return {
-        "command": shown_command(request.command),
-        "proof": request.proof.value,
+        "command": command,
+        "proof": proof.value,
         "counts": counts_of(run.tests),
         "expected": len(run.tests),
         "collected": run.collected,
@@ -136,12 +136,15 @@ def suite_details(request: TestRun, run: TrustedTestRun) -> dict[str, JsonValue]
 
 def shown_command(command: TestCommand) -> str:
     """The command for people."""
+    program = command.interpreter if command.runner not in _STARTED else ("npx",)
     how = _SHOWN.get(command.runner, ("-m", command.runner))
-    return " ".join((*command.interpreter, *how, *command.args))
+    return " ".join((*program, *how, *command.args))
 
 
-_SHOWN = {"node": ("--test",), "go": ("test",)}
+_SHOWN = {"node": ("--test",), "jest": ("jest",), "vitest": ("vitest", "run"), "go": ("test",)}
 """What stands between the program and its arguments, where that is not `-m RUNNER`."""
+_STARTED = ("jest", "vitest")
+"""Runners that are not part of their interpreter."""
 
 
 def output_of(run: TrustedTestRun) -> str:

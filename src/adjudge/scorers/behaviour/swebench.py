@@ -20,6 +20,7 @@ from adjudge.scorers.behaviour.suiterun import (
     PythonConfig,
     failing,
     output_of,
+    shown_command,
     suite_details,
     unproven_note,
     unstable_finding,
@@ -91,8 +92,9 @@ class SweBench:
         """A patch of the scenario that brings the tests; applied to the baseline."""
         cmd_prefix: ShellCommand | None = None
         """What runs the tests, without their names: `python3 -m pytest -q` unless another command of a runner
-        that trusted runs know is given. With `go test`, ids are `import/path::TestName/subtest`, or with the
-        file in place of the package."""
+        that trusted runs know is given. With `node --test`, `npx jest` or `npx vitest run`, ids are
+        `path::suite > test`; with `go test`, `import/path::TestName/subtest`, or with the file in place of
+        the package."""
 
         @model_validator(mode="after")
         def _can_be_run(self) -> Self:
@@ -137,7 +139,10 @@ class SweBench:
             *(unstable_finding(test.id, test.outcome) for test in run.unstable),
             *left_out(request.tree, evidence),
         ]
-        details = {**suite_details(request, run), **_details(passed, wanted, kept, broken, run)}
+        details = {
+            **suite_details(shown_command(request.command), request.proof, run),
+            **_details(passed, wanted, kept, broken, run),
+        }
         reason = (
             f"fail to pass: {passed:,} of {len(wanted):,}; pass to pass: {len(kept) - len(broken):,} of "
             f"{len(kept):,}{unproven_note(run)}{unstable_note(len(left))}"

@@ -9,6 +9,7 @@ from pydantic import AliasChoices, Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
+from adjudge.formats.testcommands.javascript import parse_script_name
 from adjudge.formats.testcommands.suites import parse_suite
 from adjudge.formats.testreports.agreement import contradictions
 from adjudge.records.evidence import AnyRequest, ReportedTests, ReportRun, TestRun
@@ -19,11 +20,12 @@ from adjudge.scorers.behaviour.suiterun import (
     NO_TEST,
     PYTHON,
     PythonConfig,
+    suite_details,
     unstable_finding,
     unstable_note,
     with_path,
 )
-from adjudge.scorers.behaviour.trustedsuite import score_suite
+from adjudge.scorers.behaviour.trustedsuite import score_run, score_suite
 from adjudge.scorers.wording import counted, first_findings
 
 __all__ = ["Tests"]
@@ -37,11 +39,12 @@ class Tests:
 
     Measures:
         passed / (passed + failed + errors); PASS when that reaches `pass_threshold`. A `cmd` that plainly
-        runs pytest, unittest or `node --test` goes through the same trusted run as `pytest`. Any other one
-        runs once in a sandbox, over the baseline with the attempt's changes to unprotected paths
+        runs pytest, unittest, `node --test`, Jest, Vitest or `go test` goes through the same trusted run as
+        `pytest`, and so does `npm test` where the baseline's `package.json` has one of them behind it. Any
+        other one runs once in a sandbox, over the baseline with the attempt's changes to unprotected paths
         (`isolation: clean`), and its results are read from the report files that `junit_xml` names (JUnit
         XML, TAP, CTRF, and the JSON of go test, Jest, Vitest, cargo and RSpec are recognised), or from a
-        reporter that is added to `jest`, `vitest`, `go test` and a `node --test` with options of its own.
+        reporter that is added to `jest`, `vitest`, `go test` and `node --test` with options of their own.
 
         Report files that lay there before the run are taken away. Over a clean tree the command also runs on
         the baseline with the hidden files, where nothing of the attempt's runs; a test that had a result
@@ -59,8 +62,8 @@ class Tests:
     How it is fooled:
         Outside of trusted runs the runner and the candidate's code are one process, or processes of one
         user: code that is graded can write the report itself, agreeing with the exit code it chooses. Such
-        results have `proven: false`. Hidden tests of pytest, unittest and node:test are proven as `pytest`
-        says, and those in which nothing can be falsified are counted as unproven.
+        results have `proven: false`. Hidden tests of pytest, unittest, node:test, Jest, Vitest and Go are
+        proven as `pytest` says, and those in which nothing can be falsified are counted as unproven.
 
     Example:
         ```yaml
@@ -107,7 +110,10 @@ def _request(config: Tests.Config) -> TestRun | ReportRun:
     reports = (config.junit_xml,) if isinstance(config.junit_xml, str) else config.junit_xml
     suite = parse_suite(config.cmd)
     if suite is None or (reports and suite.command.runner not in PYTHON):
-        return ReportRun(command=config.cmd, timeout_s=config.timeout_s, reports=reports, tree=tree)
+        plain = ReportRun(command=config.cmd, timeout_s=config.timeout_s, reports=reports, tree=tree)
+        if reports or parse_script_name(config.cmd) is None:
+            return plain
+        return plain.model_copy(update={"proof": config.proof, "test_timeout_s": config.test_timeout_s})
     return TestRun(
         command=with_path(suite.command, config),
         select=suite.select,
@@ -122,6 +128,9 @@ def _request(config: Tests.Config) -> TestRun | ReportRun:
 
 def _score_report(config: Tests.Config, request: ReportRun, evidence: Evidence) -> ScorerOutcome:
     reported = evidence[request]
+    if reported.trusted is not None:
+        details = suite_details(config.cmd.strip(), config.proof, reported.trusted)
+        return score_run(reported.trusted, details, request.tree, config.pass_threshold, evidence)
     report = reported.report
     informed = left_out(request.tree, evidence)
     unreadable = [Finding(rule="report-unreadable", message=problem) for problem in reported.problems]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from pydantic import JsonValue
+
 from adjudge.contracts import Evidence
-from adjudge.records.evidence import TestRun
+from adjudge.records.evidence import GradedTree, TestRun
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TrustedTestRun
 from adjudge.scorers.behaviour.coderun import left_out
@@ -12,24 +14,36 @@ from adjudge.scorers.behaviour.suiterun import (
     describe_counts,
     failing,
     output_of,
+    shown_command,
     suite_details,
     unstable_finding,
     unstable_note,
 )
 from adjudge.scorers.wording import first_findings
 
-__all__ = ["score_suite"]
+__all__ = ["score_run", "score_suite"]
 
 
 def score_suite(request: TestRun, pass_threshold: float, evidence: Evidence) -> ScorerOutcome:
     """Passed tests over those that passed, failed or broke."""
     run = evidence[request]
-    details = suite_details(request, run)
+    details = suite_details(shown_command(request.command), request.proof, run)
+    return score_run(run, details, request.tree, pass_threshold, evidence)
+
+
+def score_run(
+    run: TrustedTestRun,
+    details: dict[str, JsonValue],
+    tree: GradedTree,
+    pass_threshold: float,
+    evidence: Evidence,
+) -> ScorerOutcome:
+    """The same of a run that has been asked for by another way."""
     findings = [
         *failing(run.tests),
         *run.findings,
         *(unstable_finding(test.id, test.outcome) for test in run.unstable),
-        *left_out(request.tree, evidence),
+        *left_out(tree, evidence),
     ]
     if not run.decided:
         why = f"no test passed or failed{unstable_note(len(run.unstable))}"

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 import statistics
 from collections.abc import Sequence
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, ClassVar, Self
 
-from pydantic import AfterValidator, Field, JsonValue, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, JsonValue, ValidationInfo, model_validator
 
 from adjudge.contracts import Evidence
 from adjudge.errors import JudgeError
 from adjudge.records.evidence import AnyRequest, ModelScoring
-from adjudge.records.judging import Juror, short_juror
+from adjudge.records.judging import GivenJuror
 from adjudge.records.paths import check_relative, look_up
 from adjudge.records.score import ScorerConfig, ScorerOutcome
 
@@ -76,22 +76,12 @@ class ModelJudge:
 
         rubric: Annotated[str, AfterValidator(_rubric)]
         """What to score by: a text, or a file of the scenario (`./graders/rubric.md`)."""
-        model: Juror | None = None
+        model: GivenJuror | None = None
         """A single judge: a model's name, or a mapping with `model`, `provider`, `base_url`, …"""
-        models: tuple[Juror, ...] = Field(default=(), max_length=25)
+        models: tuple[GivenJuror, ...] = Field(default=(), max_length=25)
         """A jury: several of the same."""
         pass_threshold: float = Field(default=0.8, ge=0.0, le=1.0)
         """The score from which on it is a PASS."""
-
-        @field_validator("model", mode="before")
-        @classmethod
-        def _short_model(cls, value: Any) -> Any:
-            return short_juror(value)
-
-        @field_validator("models", mode="before")
-        @classmethod
-        def _short_models(cls, value: Any) -> Any:
-            return tuple(short_juror(item) for item in value) if isinstance(value, (list, tuple)) else value
 
         @model_validator(mode="after")
         def _somebody_judges(self) -> Self:

@@ -340,7 +340,8 @@ class _Conclusion:
         run = self._run
         if run.output is not None and not validity.output_parseable:
             unusable = "wrote no output" if not run.output.present else "wrote nothing usable"
-            return f"reward 0: the attempt {unusable}: {first}"
+            refused = f" (reward {run.reading.reward:g} refused)" if run.reading.reward else ""
+            return f"reward 0: the attempt {unusable}: {run.output.errors[0]}{refused}"
         if not validity.verifier_completed or run.reading.problem is not None:
             return f"reward 0: {first}"
         if reward != run.reading.reward:

@@ -1,7 +1,7 @@
 """What can be made false in the body of a JavaScript test: literals that are expected, or the comparison.
 
-Understood are node's `assert` in all its spellings and `expect(…).toBe(…)` and its relatives. What a helper
-asserts in another place is not looked at.
+Understood are node's `assert` in all its spellings, and the matchers of Jest, Vitest and chai behind
+`expect(…)`. What a helper asserts in another place is not looked at.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from tree_sitter import Node
 
-from adjudge.syntax.javascript.definitions import inside
+from adjudge.syntax.javascript.definitions import inside, node_text
 from adjudge.syntax.python.literals import changed_literal
 from adjudge.syntax.python.source import Edit
 
-__all__ = ["Site", "find_sites", "is_certain"]
+__all__ = ["Site", "changed_value", "expected_name", "find_sites", "is_certain"]
 
 _EQUALITIES = {
     "equal": "notEqual",
@@ -38,20 +38,42 @@ _OPPOSITES = {
     "notDeepEqual": "deepEqual",
     "notDeepStrictEqual": "deepStrictEqual",
 }
-_MATCHERS = (
-    "toBe",
-    "toEqual",
-    "toStrictEqual",
-    "toHaveLength",
-    "toContain",
-    "toContainEqual",
-    "toMatchObject",
-)
+_MATCHERS = {
+    "toBe": (0,), "toEqual": (0,), "toStrictEqual": (0,), "toHaveLength": (0,), "toContain": (0,),
+    "toContainEqual": (0,), "toMatchObject": (0,), "toBeCloseTo": (0,), "toHaveBeenCalledTimes": (0,),
+    "toBeCalledTimes": (0,), "toHaveReturnedTimes": (0,), "toHaveReturnedWith": (0,),
+    "toHaveLastReturnedWith": (0,), "toHaveProperty": (1,), "toHaveBeenCalledWith": (0, 1, 2),
+    "toHaveBeenLastCalledWith": (0, 1, 2), "toBeCalledWith": (0, 1, 2), "toHaveBeenNthCalledWith": (1, 2, 3),
+    "toHaveBeenCalledExactlyOnceWith": (0, 1, 2), "toMatchInlineSnapshot": (0,), "toMatch": (0,),
+    "toThrow": (0,), "toThrowError": (0,), "toThrowErrorMatchingInlineSnapshot": (0,), "toBeInstanceOf": (0,),
+    "equal": (0,), "equals": (0,), "eql": (0,), "eq": (0,), "include": (0,), "contain": (0,),
+    "lengthOf": (0,), "property": (1,), "throw": (0,), "throws": (0,), "instanceOf": (0,), "instanceof": (0,),
+}  # fmt: skip
+"""Matchers, and which of their arguments hold what is expected."""
+_THROWS = ("toThrow", "toThrowError", "throw", "throws")
+_INSTANCES = ("toBeInstanceOf", "instanceOf", "instanceof")
+_PARTS = ("toContain", "toMatch", "include", "contain", *_THROWS)
+"""A text is looked for in another one, so a short one may be in it by chance."""
+_SNAPSHOTS = ("toMatchSnapshot", "toThrowErrorMatchingSnapshot", "toMatchFileSnapshot")
+"""What is expected is in another file, and the sense cannot be turned round."""
+_INLINE = ("toMatchInlineSnapshot", "toThrowErrorMatchingInlineSnapshot")
+_COMPARED = {
+    "toBeGreaterThan": "", "toBeGreaterThanOrEqual": "", "toBeLessThan": "-", "toBeLessThanOrEqual": "-",
+    "above": "", "least": "", "below": "-", "most": "-",
+}  # fmt: skip
+"""Where a number that is far off on this side cannot hold."""
+_SWAPPED = {
+    "toBeTruthy": "toBeFalsy", "toBeFalsy": "toBeTruthy", "toBeDefined": "toBeUndefined",
+    "toBeUndefined": "toBeDefined", "toBeNull": "toBeTruthy", "toBeNaN": "toBeNull",
+}  # fmt: skip
+"""Matchers of which one fails whenever the other passes. Whoever lets both pass is found out, while an
+assertion that always holds fails behind `not` as an honest one does."""
+_ASYMMETRIC = ("objectContaining", "arrayContaining", "closeTo", "stringContaining")
 _ERRORS = ("EvalError", "RangeError", "ReferenceError", "SyntaxError", "TypeError", "URIError", "Error")
 _REPLACEMENTS = ("EvalError", "URIError")
 """Errors that no code throws by accident."""
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
-_PLAIN_STRING = re.compile(r"""(['"])[^\\'"\n]*\1""")
+_PLAIN_STRING = re.compile(r"""(['"])(?:(?!\1)[^\\\n])*\1""")
 _COLLECTIONS = ("Set", "Map")
 _EQUAL_SIGNS = ("===", "==")
 _NESTED = (
@@ -88,7 +110,7 @@ def find_sites(body: Node, without: frozenset[int], random_: random.Random) -> l
     nodes = list(inside(body, without))
     found: list[Site] = []
     for call in nodes:
-        if call.type != "call_expression":
+        if call.type != "call_expression" or _is_dropped_promise(call):
             continue
         certain = is_certain(call, body, without)
         for edits, strong, wide in _changes(call, nodes, random_):
@@ -107,7 +129,7 @@ def _changes(call: Node, nodes: list[Node], random_: random.Random) -> Iterator[
     if function.type == "member_expression" and (expected := _expectation(function)) is not None:
         yield from _expect(function, expected, given, nodes, random_)
         return
-    words = _text(function).split(".")
+    words = node_text(function).split(".")
     last = words[-1]
     if len(words) > 3 or not all(word.isidentifier() for word in words) or not given:
         return
@@ -162,7 +184,7 @@ def _expectation(function: Node) -> Node | None:
     if at is None or at.type != "call_expression":
         return None
     called = at.child_by_field_name("function")
-    return inner if called is not None and _text(called) == "expect" else None
+    return inner if called is not None and node_text(called) == "expect" else None
 
 
 def _expect(
@@ -170,18 +192,88 @@ def _expect(
 ) -> Iterator[_Change]:
     matcher = function.child_by_field_name("property")
     assert matcher is not None
-    negated = before.type == "member_expression" and _text(before).endswith(".not")
-    if not negated and _text(matcher) in _MATCHERS and given:
-        values = list(_values(given[0], nodes, random_))
-        yield from values
-        if values:
-            return
-    if negated:
+    name = node_text(matcher)
+    chain = node_text(before).rpartition(")")[2].split(".")
+    if name in _SNAPSHOTS:
+        return
+    if "not" in chain:
+        # Only where nothing stands between: `.not.toBe`, `.to.not.equal`.
         inner = before.child_by_field_name("object")
-        if inner is not None:
+        if inner is not None and chain[-1] == "not":
             yield (Edit(inner.end_byte, before.end_byte, ""),), False, False
+        return
+    values: list[_Change] = []
+    for at in _MATCHERS.get(name, ()):
+        if at < len(given):
+            values += _expected(name, given[at], nodes, random_)
+    if name in _COMPARED and given and given[0].type == "number":
+        values = [
+            ((_replace(given[0], f"{_COMPARED[name]}{random_.randrange(10**9, 10**10)}"),), True, False)
+        ]
+    if name in _THROWS and not given:
+        opened = function.end_byte + 1
+        word = "".join(random_.choice("bcdfghklmnprstvz") for _ in range(8))
+        values = [((Edit(opened, opened, f"'{word}'"),), True, True)]
+    yield from values
+    if values or name in _INLINE:
+        return
+    if name in _SWAPPED:
+        yield (_replace(matcher, _SWAPPED[name]),), False, False
     else:
         yield (Edit(before.end_byte, before.end_byte, ".not"),), False, False
+
+
+def _expected(name: str, node: Node, nodes: list[Node], random_: random.Random) -> list[_Change]:
+    """Changes of one argument of a matcher."""
+    if name in _INSTANCES:
+        if node.type != "identifier":
+            return []
+        return [((_replace(node, random_.choice(_REPLACEMENTS)),), True, False)]
+    if name in _THROWS or node.type == "regex":
+        found = list(_errors(node, nodes, random_))
+        if found or node.type not in _TEXTS:
+            return found
+    if name in _PARTS and node.type in _TEXTS and len(node_text(node)) < _SHORTEST + 2:
+        return []
+    return list(_values(node, nodes, random_))
+
+
+_TEXTS = ("string", "template_string")
+_SHORTEST = 3
+
+
+def expected_name(call: Node) -> str | None:
+    """The name that an assertion compares with, where it is nothing but a name."""
+    function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
+    if function is None or arguments is None or function.type != "member_expression":
+        return None
+    given = [node for node in arguments.named_children if node.type != "comment"]
+    matcher = function.child_by_field_name("property")
+    assert matcher is not None
+    before = _expectation(function)
+    if before is not None:
+        if "not" in node_text(before).rpartition(")")[2].split(".") or node_text(matcher) in _PARTS:
+            return None
+        at = _MATCHERS.get(node_text(matcher), (len(given),))[0]
+    elif node_text(function).split(".")[0] in ("assert", "strict") and node_text(matcher) in _EQUALITIES:
+        at = 1
+    else:
+        return None
+    if at >= len(given) or given[at].type != "identifier":
+        return None
+    return node_text(given[at])
+
+
+def _is_dropped_promise(call: Node) -> bool:
+    """Whether an assertion on a promise is made that nothing waits for.
+
+    It fails when its test is over, and takes the process of its file along.
+    """
+    function = call.child_by_field_name("function")
+    if function is None or not re.search(r"\)\.(?:resolves|rejects)\b", node_text(function)):
+        return False
+    parent = call.parent
+    return parent is not None and parent.type == "expression_statement"
 
 
 def _values(node: Node, nodes: list[Node], random_: random.Random) -> Iterator[_Change]:
@@ -196,6 +288,15 @@ def _values(node: Node, nodes: list[Node], random_: random.Random) -> Iterator[_
         if changed is not None:
             text, wide = changed
             yield (_replace(literal, text),), True, wide
+
+
+def changed_value(node: Node, random_: random.Random) -> tuple[Edit, bool] | None:
+    """A change of one literal in a value, and whether the new one is one of many."""
+    found = list(_values(node, [], random_))
+    if not found:
+        return None
+    edits, _, wide = random_.choice(found)
+    return edits[0], wide
 
 
 def _literals(node: Node) -> Iterator[Node]:
@@ -218,9 +319,15 @@ def _literals(node: Node) -> Iterator[Node]:
                 value = at.child_by_field_name("value")
                 if value is not None:
                     pending.append(value)
+            case "call_expression":
+                made, arguments = at.child_by_field_name("function"), at.child_by_field_name("arguments")
+                if made is not None and arguments is not None and made.type == "member_expression":
+                    start, _, kind = node_text(made).partition(".")
+                    if start == "expect" and kind in _ASYMMETRIC:
+                        pending += arguments.named_children[:1]
             case "new_expression":
                 made, arguments = at.child_by_field_name("constructor"), at.child_by_field_name("arguments")
-                if made is not None and arguments is not None and _text(made) in _COLLECTIONS:
+                if made is not None and arguments is not None and node_text(made) in _COLLECTIONS:
                     pending += arguments.named_children
             case _:
                 pass
@@ -228,7 +335,7 @@ def _literals(node: Node) -> Iterator[Node]:
 
 def _changed(literal: Node, random_: random.Random) -> tuple[str, bool] | None:
     """Another literal of the same type, and whether it is one of many."""
-    text = _text(literal)
+    text = node_text(literal)
     if literal.type in ("true", "false"):
         return ("false" if literal.type == "true" else "true"), False
     if literal.type == "number":
@@ -237,11 +344,12 @@ def _changed(literal: Node, random_: random.Random) -> tuple[str, bool] | None:
         new = changed_literal(float(text) if "." in text else int(text), text, random_)
         return (new, len(text) >= 2) if new is not None else None
     if literal.type == "template_string":
-        inner = text[1:-1]
-        if len(literal.named_children) != 1 or not re.fullmatch(r"[^\\'\"\n`$]+", inner):
+        letters = [at for at, char in enumerate(text) if char.isascii() and char.isalnum()]
+        if len(literal.named_children) != 1 or "\\" in text or not letters:
             return None
-        new = changed_literal(inner, f"'{inner}'", random_)
-        return (f"`{new[1:-1]}`", len(inner) > 1) if new is not None else None
+        at = random_.choice(letters)
+        new = changed_literal(text[at], f"'{text[at]}'", random_)
+        return (f"{text[:at]}{new[1:-1]}{text[at + 1 :]}", len(text) > 3) if new is not None else None
     if _PLAIN_STRING.fullmatch(text) is None:
         return None
     new = changed_literal(text[1:-1], text, random_)
@@ -250,15 +358,20 @@ def _changed(literal: Node, random_: random.Random) -> tuple[str, bool] | None:
 
 def _errors(node: Node, nodes: list[Node], random_: random.Random) -> Iterator[_Change]:
     """Changes of an expected error: its class, or what an object says of it."""
-    if node.type == "identifier" and _text(node) in _ERRORS:
-        other = random_.choice([name for name in _REPLACEMENTS if name != _text(node)])
+    if node.type == "identifier" and node_text(node) in _ERRORS:
+        other = random_.choice([name for name in _REPLACEMENTS if name != node_text(node)])
         yield (_replace(node, other),), True, False
     elif node.type == "object":
         yield from _values(node, nodes, random_)
+    elif node.type == "new_expression":
+        made, arguments = node.child_by_field_name("constructor"), node.child_by_field_name("arguments")
+        if made is not None and arguments is not None and node_text(made) in _ERRORS:
+            for argument in arguments.named_children[:1]:
+                yield from _values(argument, nodes, random_)
     elif node.type == "regex":
         pattern = node.child_by_field_name("pattern")
         if pattern is not None:
-            text = _text(pattern)
+            text = node_text(pattern)
             new = changed_literal(text, f"'{text}'", random_, pattern=True) if "'" not in text else None
             # With alternatives, the one that changed need not be the one that fits.
             if new is not None and not re.search(r"[|\\?*\[]", text):
@@ -273,7 +386,7 @@ def _bound_once(name: Node, nodes: list[Node]) -> Node | None:
     declared = same[0].parent
     if declared is None or declared.type != "variable_declarator":
         return None
-    if declared.child_by_field_name("name") != same[0]:
+    if declared.child_by_field_name("name") != same[0] or declared.child_by_field_name("type") is not None:
         return None
     return declared.child_by_field_name("value")
 
@@ -317,7 +430,3 @@ def _in_nested(node: Node, body: Node) -> bool:
 
 def _replace(node: Node, text: str) -> Edit:
     return Edit(node.start_byte, node.end_byte, text)
-
-
-def _text(node: Node) -> str:
-    return (node.text or b"").decode("utf-8", "replace")

@@ -1,7 +1,7 @@
-"""The tests that a JavaScript file defines: `test`, `it`, `describe` and `t.test`, nested as written.
+"""The tests that a JavaScript or TypeScript file defines: `test`, `it`, `describe`, `t.test`, `it.each`.
 
-Names are those that node:test reports, with ` > ` between a suite or test and what is in it. A name that is
-put together at run time is a pattern: it stands for every test that fits it.
+Names are those that our reporters of node:test, Jest and Vitest report, with ` > ` between a suite or test
+and what is in it. A name that is put together at run time is a pattern, which stands for all that fit it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from functools import cached_property
 
 from tree_sitter import Node
 
-__all__ = ["WHOLE_FILE", "Definition", "Definitions", "inside"]
+__all__ = ["WHOLE_FILE", "Definition", "Definitions", "inside", "node_text"]
 
 WHOLE_FILE = "(file)"
 """The name of a file that defines no test: node:test then reports the file itself."""
@@ -21,20 +21,31 @@ WHOLE_FILE = "(file)"
 _SEPARATOR = " > "
 _TESTS = ("test", "it")
 _SUITES = ("describe", "suite")
+_SHORT = {"xit": "it", "xtest": "test", "fit": "it", "xdescribe": "describe", "fdescribe": "describe"}
+"""Jest's other names, which mean `skip` (x) or `only` (f)."""
+_TABLES = ("each", "for")
+_CONDITIONS = ("skipIf", "runIf")
+_INVERTED = ("failing", "fails")
+"""Passes when its body fails."""
+_NAMED_ELSEWHERE = ("identifier", "member_expression", "binary_expression", "call_expression")
+"""What a name may be that is not written down: a class, a constant, something put together."""
 _FUNCTIONS = ("arrow_function", "function_expression", "generator_function")
 _SKIPS = ("skip", "todo")
-_RUNNER = re.compile(r"""['"](?:node:)?test['"]""")
+_RUNNER = re.compile(r"""['"](?:(?:node:)?test|vitest|@jest/globals)['"]""")
+_RUNNERS = r"""['"](?:node:test|vitest|@jest/globals)['"]"""
 _REQUIRED = re.compile(r"""^require\(\s*['"]node:test['"]\s*\)""")
 _ALIASES = (
     re.compile(r"""\bimport\s+(?:\*\s*as\s+)?(\w+)\s*(?:,\s*\{[^}]*\}\s*)?from\s*['"]node:test['"]"""),
     re.compile(r"""\b(?:const|let|var)\s+(\w+)\s*=\s*require\(\s*['"]node:test['"]\s*\)"""),
-    re.compile(r"""\b(?:test|it)\s+as\s+(\w+)[^}]*\}\s*from\s*['"]node:test['"]"""),
-    re.compile(r"""\b(?:test|it)\s*:\s*(\w+)[^}]*\}\s*=\s*require\(\s*['"]node:test['"]"""),
+    re.compile(rf"""\b(?:test|it)\s+as\s+(\w+)[^}}]*\}}\s*from\s*{_RUNNERS}"""),
+    re.compile(rf"""\b(?:test|it)\s*:\s*(\w+)[^}}]*\}}\s*=\s*require\(\s*{_RUNNERS}"""),
 )
 """Other names that a file gives to the runner's own functions."""
 _SKIPS_ITSELF = re.compile(r"(?<!test)(?<!it)(?<!describe)(?<!suite)\.(?:skip|todo)\s*\(")
 """Of the context that a test is given, not of a test defined in it."""
 _AGAIN = re.compile(r" #\d+$")
+_FIELDS = re.compile(r"%%|%[sdifjoOpc#$]|\$\#?[\w.]*")
+"""What a title of `each` has in place of values."""
 
 
 @dataclass
@@ -51,6 +62,11 @@ class Definition:
     """Whether the name is written down, rather than put together."""
     pattern: re.Pattern[str]
     may_skip: bool
+    table: Node | None = None
+    """The rows of `it.each`: a list, or a template."""
+    title: Node | None = None
+    inverted: bool = False
+    """Whether it is expected to fail."""
     children: list[Definition] = field(default_factory=list)
 
 
@@ -59,9 +75,11 @@ class Definitions:
 
     def __init__(self, root: Node) -> None:
         self.root = root
-        text = _text(root)
+        text = node_text(root)
         self._uses_runner = _RUNNER.search(text) is not None
         self._aliases = frozenset(name for form in _ALIASES for name in form.findall(text))
+        self.only = re.search(r"\.only\b|\bf(?:it|describe)\(", text) is not None
+        """Whether the file itself leaves out tests that others are preferred to."""
         self._all: list[Definition] = []
         self._read(root, None)
 
@@ -114,22 +132,32 @@ def _definition(call: Node, owner: Definition | None, aliases: frozenset[str]) -
     function, arguments = call.child_by_field_name("function"), call.child_by_field_name("arguments")
     if function is None or arguments is None or arguments.type != "arguments":
         return None
+    table = None
+    if function.type == "call_expression":
+        # `it.each(rows)(name, body)`, `it.skipIf(condition)(name, body)`
+        table, function = function.child_by_field_name("arguments"), function.child_by_field_name("function")
+        if function is None or table is None:
+            return None
     kind, marks = _kind(function, owner, aliases)
-    given = arguments.named_children
-    if not kind or not given:
+    given = [argument for argument in arguments.named_children if argument.type != "comment"]
+    if not kind or not given or bool(marks & {*_TABLES, *_CONDITIONS}) != (table is not None):
         return None
-    name = _name(given[0])
+    if not marks & {*_TABLES}:
+        table = None
+    name = _name(given[0], printed=table is not None)
+    if name is None and given[0].type in _NAMED_ELSEWHERE and len(given) > 1 and given[1].type in _FUNCTIONS:
+        name = (node_text(given[0]), ".*", False)
     if name is None:
         return None
     text, pattern, fixed = name
     body = next((argument for argument in given[1:] if argument.type in _FUNCTIONS), None)
     options = next((argument for argument in given[1:] if argument.type == "object"), None)
     may_skip = (
-        bool(marks & {*_SKIPS})
+        bool(marks & {*_SKIPS, *_CONDITIONS})
         or body is None
         or (owner is not None and owner.suite and owner.may_skip)
-        or (options is not None and any(word in _text(options) for word in _SKIPS))
-        or (kind == "test" and _SKIPS_ITSELF.search(_text(body)) is not None)
+        or (options is not None and any(word in node_text(options) for word in _SKIPS))
+        or (kind == "test" and _SKIPS_ITSELF.search(node_text(body)) is not None)
     )
     prefix = owner.name + _SEPARATOR if owner is not None else ""
     before = owner.pattern.pattern + re.escape(_SEPARATOR) if owner is not None else ""
@@ -141,15 +169,26 @@ def _definition(call: Node, owner: Definition | None, aliases: frozenset[str]) -
         fixed=fixed and (owner is None or owner.fixed),
         pattern=re.compile(before + pattern, re.DOTALL),
         may_skip=may_skip,
+        table=_rows(table),
+        title=given[0],
+        inverted=bool(marks & {*_INVERTED}) or (owner is not None and owner.inverted),
     )
 
 
+def _rows(table: Node | None) -> Node | None:
+    if table is None or table.type == "template_string":
+        return table
+    return table.named_children[0] if table.named_child_count == 1 else None
+
+
 def _kind(function: Node, owner: Definition | None, aliases: frozenset[str]) -> tuple[str, set[str]]:
-    """`test`, `suite` or nothing, and what stands behind the dot (`skip`, `todo`, `only`)."""
-    words = _REQUIRED.sub("test", _text(function)).split(".")
+    """`test`, `suite` or nothing, and what stands behind the dot (`skip`, `todo`, `only`, `each`)."""
+    words = _REQUIRED.sub("test", node_text(function)).split(".")
     first, rest = words[0], words[1:]
-    marks = {"skip", "todo", "only", "test", "it", "describe", "suite"}
-    if not all(word in marks for word in rest):
+    if first in _SHORT:
+        rest = [*rest, "skip" if first.startswith("x") else "only"]
+        first = _SHORT[first]
+    if not all(word in _MARKS for word in rest):
         return "", set()
     if first in _SUITES or (rest and rest[0] in _SUITES):
         return "suite", set(rest)
@@ -161,29 +200,52 @@ def _kind(function: Node, owner: Definition | None, aliases: frozenset[str]) -> 
     return "", set()
 
 
-def _name(node: Node) -> tuple[str, str, bool] | None:
+_MARKS = frozenset((
+    "skip", "todo", "only", "test", "it", "describe", "suite", "concurrent", "sequential", "shuffle",
+    *_TABLES, *_CONDITIONS, *_INVERTED,
+))  # fmt: skip
+
+
+def _name(node: Node, *, printed: bool = False) -> tuple[str, str, bool] | None:
     """The name, a pattern of it, and whether it is written down."""
     if node.type == "string":
         text = _string(node)
+        if text is not None and printed and _FIELDS.search(text):
+            return text, _fields(text), False
         return (text, re.escape(text), True) if text is not None else None
     if node.type != "template_string":
         return None
     parts = node.named_children
     pattern = "".join(
-        ".*" if part.type == "template_substitution" else re.escape(_text(part)) for part in parts
+        ".*" if part.type == "template_substitution" else (_fields if printed else re.escape)(node_text(part))
+        for part in parts
     )
     if any(part.type == "escape_sequence" for part in parts):
         return None
-    return _text(node)[1:-1], pattern, all(part.type == "string_fragment" for part in parts)
+    fixed = all(part.type == "string_fragment" for part in parts)
+    if printed and _FIELDS.search(node_text(node)):
+        fixed = False
+    return node_text(node)[1:-1], pattern, fixed
+
+
+def _fields(text: str) -> str:
+    """A pattern of a title in which values are filled in."""
+    found, at = "", 0
+    for field_ in _FIELDS.finditer(text):
+        found += re.escape(text[at : field_.start()])
+        found += re.escape("%") if field_[0] == "%%" else ".*"
+        at = field_.end()
+    return found + re.escape(text[at:])
 
 
 def _string(node: Node) -> str | None:
-    text = _text(node)[1:-1]
+    text = node_text(node)[1:-1]
     if "\\" not in text:
         return text
     plain = re.sub(r"\\(['\"\\`])", r"\1", text)
     return plain if "\\" not in re.sub(r"\\(['\"\\`])", "", text) else None
 
 
-def _text(node: Node) -> str:
+def node_text(node: Node) -> str:
+    """The source of a node."""
     return (node.text or b"").decode("utf-8", "replace")

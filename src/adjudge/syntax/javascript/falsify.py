@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import hashlib
 import random
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of, parse_source
 from adjudge.syntax.javascript.assertions import Site, find_sites, is_certain
-from adjudge.syntax.javascript.definitions import WHOLE_FILE, Definitions
+from adjudge.syntax.javascript.definitions import WHOLE_FILE, Definition, Definitions
+from adjudge.syntax.javascript.rows import falsify_rows
 from adjudge.syntax.python.falsify import Falsification
 from adjudge.syntax.python.source import Edit
 
 __all__ = ["SUFFIXES", "JavaScriptFile"]
 
-SUFFIXES = (".js", ".mjs", ".cjs")
-"""What node runs as it is."""
+SUFFIXES = (".js", ".mjs", ".cjs", ".jsx", ".ts", ".mts", ".cts", ".tsx")
 
 
 class JavaScriptFile:
@@ -28,16 +28,22 @@ class JavaScriptFile:
     Args:
         data: The file as it should run.
         seed: Fixes every random choice in this file.
+        path: Where it lies; the suffix says how it is parsed.
+        known: Names of its tests in the order in which they are reported, where that is known; needed to hide
+            the values of `it.each` in names, and to find the names again.
     """
 
-    def __init__(self, data: bytes, seed: str) -> None:
+    def __init__(self, data: bytes, seed: str, path: str = "tests.js", known: Sequence[str] = ()) -> None:
         self._data = data
         self._seed = seed
+        self._known = tuple(known)
         self._plans: dict[str, Falsification] = {}
         self.unreadable = ""
         self._definitions: Definitions | None = None
-        grammar = grammar_of("tests.js")
-        assert grammar is not None
+        grammar = grammar_of(path)
+        if grammar is None:
+            self.unreadable = "its language is not known"
+            return
         if len(data) > MAX_SOURCE_BYTES:
             self.unreadable = f"it has more than {MAX_SOURCE_BYTES >> 10} KiB"
             return
@@ -97,7 +103,7 @@ class JavaScriptFile:
         """Whether the file itself says that this test may be skipped, or is still to be done."""
         if self._definitions is None:
             return False
-        return any(found.may_skip for found in self._definitions.named(test))
+        return self._definitions.only or any(found.may_skip for found in self._definitions.named(test))
 
     def plan(self, definition: str) -> Falsification:
         """What can be done to a definition."""
@@ -109,6 +115,7 @@ class JavaScriptFile:
         """The file with the definitions named in `falsified` made false; nothing else differs."""
         data = self._data
         edits = {edit for name in falsified for edit in self.plan(name).edits}
+        edits |= {edit for name in all_planned for edit in self.plan(name).neutral}
         for edit in sorted(edits, key=lambda edit: (edit.start, edit.end), reverse=True):
             data = data[: edit.start] + edit.text.encode() + data[edit.end :]
         return data
@@ -125,6 +132,11 @@ class JavaScriptFile:
             bodies = [definition.body for definition in found if definition.body is not None]
             if not found or len(bodies) < len(found):
                 return Falsification(name, unproven="its code is not written where it is defined")
+            if any(definition.inverted for definition in found):
+                return Falsification(name, unproven="it is expected to fail")
+            table = self._table(found, random_)
+            if table is not None:
+                return table
         plans = [self._chosen(find_sites(body, self._definitions.calls, random_), random_) for body in bodies]
         if not all(plans):
             return Falsification(name, unproven="it asserts nothing that can be changed")
@@ -137,6 +149,17 @@ class JavaScriptFile:
             wide=all(site.strong and site.wide for site in sites),
             certain=all(site.certain for site in sites),
         )
+
+    def _table(self, found: list[Definition], random_: random.Random) -> Falsification | None:
+        """What can be done to the rows of `it.each`, where the body itself holds no value."""
+        assert self._definitions is not None
+        if len(found) != 1 or found[0].table is None or found[0].body is None:
+            return None
+        sites = find_sites(found[0].body, self._definitions.calls, random_)
+        if any(site.certain and site.strong for site in sites):
+            return None
+        names = [name for name in self._known if self._definitions.named(name) == found]
+        return falsify_rows(found[0], names, self._definitions.calls, random_)
 
     def _chosen(self, sites: list[Site], random_: random.Random) -> list[Site]:
         """One site that is certain to be reached, one with a value rather; else one for each assertion."""

@@ -134,7 +134,7 @@ def test_names_may_hold_what_a_file_name_may_not() -> None:
         ),
         (
             "matrix: {tasks: [a], agents: [mine]}\nagents:\n  mine: {argv: [x]}\n",
-            ["e.yaml:3:3: agents.mine.type: missing, and no agent is called 'mine'; known: "],
+            ["e.yaml:3:3: agents.mine.type: missing, and no agent is called 'mine'; "],
         ),
         (
             "matrix: {tasks: [a], agents: [command]}\nagents:\n  command: {argvv: [x]}\n",

@@ -19,7 +19,8 @@ done
 shift
 # Options are of the recipe and have been looked at: no blanks, no patterns.
 # shellcheck disable=SC2086
-"$go" list -e $options -f '@package{{"\t"}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{"\t"}}{{join .TestGoFiles "|"}}{{"\t"}}{{join .XTestGoFiles "|"}}{{"\t"}}{{join .EmbedFiles "|"}}' "$@"
+"$go" list -e $options -f '@package{{"\t"}}{{.ImportPath}}{{"\t"}}{{.Dir}}{{"\t"}}{{join .TestGoFiles "|"}}{{"\t"}}{{join .XTestGoFiles "|"}}' "$@"
+"$go" list -e $options -deps -test -f '{{if not .Standard}}{{$folder := .Dir}}{{range .EmbedFiles}}@embedded{{"\t"}}{{$folder}}/{{.}}{{"\n"}}{{end}}{{end}}' "$@"
 printf '@listed\t%s\n' "$?"
 find . -name '*_test.go' -type f -exec grep -HoE '^func (Test|Example|Fuzz)[^[:space:](]*\(' {} + |
     sed 's/^/@function	/'

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Literal
@@ -43,6 +43,7 @@ _BUILD_OPTIONS = ("-tags=", "-mod=", "-race", "-trimpath")
 _MOST_RUNS = 40
 """Of one program, when tests take it down."""
 _MAX_FOUND = 32 * 1024 * 1024
+_MAX_ARGUMENT = 100_000
 _LEAST_S = 1.0
 _POLL_S = 0.25
 _BROKEN = re.compile(r"^FAIL\s+(\S+)\s+\[([^\]]+ failed)\]", re.MULTILINE)
@@ -56,9 +57,13 @@ class _Package:
     folder: str
     """Relative to the workspace; empty for its root."""
     files: tuple[str, ...]
-    embedded: tuple[str, ...]
     functions: dict[str, str] = field(default_factory=dict)
     """Test functions in its files, and the file of each."""
+
+    @property
+    def paths(self) -> list[str]:
+        """Its test files, relative to the workspace."""
+        return [str(PurePosixPath(self.folder, file)) for file in self.files]
 
 
 @dataclass
@@ -67,6 +72,8 @@ class _Built:
     packages: list[_Package] = field(default_factory=list)
     broken: dict[str, str] = field(default_factory=dict)
     """Packages that could not be built, and what was said of each."""
+    embedded: set[str] = field(default_factory=set)
+    """Files that are part of some package's program."""
     listed: bool = False
     built: bool = False
 
@@ -98,14 +105,11 @@ async def drive_go(sandbox: Sandbox, order: Order, limits: Limits, channel: Chan
     worst = result
     seconds = result.usage.wall_s
     failed = bool(built.broken)
-    for package in built.packages:
+    if stolen := built.embedded & {file for package in built.packages for file in package.paths}:
+        channel.note(f"tests are embedded in the code under test, so none ran: {', '.join(sorted(stolen))}")
+        failed = True
+    for package in built.packages if not stolen else ():
         if package.name in built.broken or not package.functions:
-            continue
-        if stolen := sorted(set(package.embedded) & set(package.files)):
-            channel.note(
-                f"{package.folder or '.'} embeds its tests ({', '.join(stolen)[:200]}); they did not run"
-            )
-            failed = True
             continue
         run = _PackageRun(sandbox, order, limits, channel, package, marks=_marks(built.version))
         ended = await run.run(deadline)
@@ -163,12 +167,14 @@ def _read(stdout: str, stderr: str) -> _Built:
         match line.split("\t"):
             case ["@version", version] if version.startswith(("go", "devel")):
                 built.version = version[:100]
-            case ["@package", name, folder, internal, external, embedded]:
+            case ["@package", name, folder, internal, external]:
                 here = PurePosixPath(folder)
                 if here.is_relative_to(_ROOT):
                     path = "" if here == _ROOT else str(here.relative_to(_ROOT))
                     files = [file for file in f"{internal}|{external}".split("|") if file]
-                    built.packages.append(_Package(name, path, tuple(files), tuple(embedded.split("|"))))
+                    built.packages.append(_Package(name, path, tuple(files)))
+            case ["@embedded", file]:
+                built.embedded.add(file.removeprefix(f"{_ROOT}/"))
             case ["@function", found]:
                 file, _, function = found.removeprefix("./").partition(":func ")
                 functions.append((file, function.rstrip("(")))
@@ -179,13 +185,9 @@ def _read(stdout: str, stderr: str) -> _Built:
             case _:
                 if broken := _BROKEN.match(line):
                     built.broken[broken[1]] = f"{broken[2]}: {_about(broken[1], stderr)}"
-    places = {
-        str(PurePosixPath(package.folder, file)): package
-        for package in built.packages
-        for file in package.files
-    }
+    places = {file: package for package in built.packages for file in package.paths}
     for file, function in functions:
-        if file in places:
+        if file in places and function.isidentifier():
             places[file].functions.setdefault(function, file)
     return built
 
@@ -195,6 +197,17 @@ def _about(package: str, stderr: str) -> str:
     parts = re.split(r"^# ", stderr, flags=re.MULTILINE)
     own = [part for part in parts[1:] if part.split(maxsplit=1)[0] == package]
     return "".join(own or parts).strip()[:4000]
+
+
+def _fitting(names: Iterable[str]) -> list[str]:
+    """As many names as one argument of a program can hold."""
+    fitting, size = [], 0
+    for name in names:
+        size += len(name.encode()) + 1
+        if size > _MAX_ARGUMENT:
+            break
+        fitting.append(name)
+    return fitting
 
 
 class _PackageRun:
@@ -251,8 +264,8 @@ class _PackageRun:
                 break
             if alone:
                 names = [alone.pop(0)]
-            elif left and not orderly and (done or broken):
-                names = list(left)
+            elif left and (done or broken) and (names is not None or not orderly):
+                names = _fitting(left)
             else:
                 break
         return result
@@ -303,6 +316,14 @@ class _PackageRun:
         output.close()
         if output.strange:
             self._channel.note(f"{self._where}: {output.strange} results of tests that did not run")
+        if (
+            result.ended is Ended.EXITED
+            and output.whole
+            and (result.exit_code == 0) != (output.failures == 0)
+        ):
+            self._channel.note(
+                f"{self._where}: exit code {result.exit_code}, though {output.failures} tests failed"
+            )
         if late:
             # We ended it because of one test; that is no end of the session.
             result = result.model_copy(update={"ended": Ended.EXITED, "exit_code": 1})

@@ -19,10 +19,11 @@ def node_request(order: Order, limits: Limits) -> ExecRequest:
     stdin = {
         "files": list(command.args),
         "file_timeout_s": order.timeout_s * _FILE_SHARE,
+        "test_timeout_s": order.test_timeout_s,
         "keep_env": list(command.env),
     }
     return ExecRequest(
-        argv=(*command.interpreter, "-e", inside_text("adjudge_node.js")),
+        argv=(*command.interpreter, "-e", inside_text("reports.js") + inside_text("adjudge_node.js")),
         stdin=json.dumps(stdin).encode("ascii"),
         env=dict(command.env),
         limits=limits,

@@ -23,6 +23,7 @@ from adjudge.formats.tasks.directories.tomlplaces import find_line
 from adjudge.formats.tasks.messages import explain, unknown_key
 from adjudge.formats.tasks.recipe import load_scorer
 from adjudge.formats.tasks.scenario import ParsedScenario
+from adjudge.formats.verifierscripts import network_words, system_installs
 from adjudge.records.score import Recipe, ScorerSpec
 from adjudge.records.task import (
     PlacedFile,
@@ -272,7 +273,6 @@ def _verifier(
     instruction: str,
     reading: _Reading,
 ) -> ScorerSpec | None:
-    unsupported = _unsupported(written, extras, docker, reading)
     script = next((path for path in _SCRIPTS if reading.folder.is_file(path)), None)
     if script is None:
         if not written.steps:
@@ -285,6 +285,12 @@ def _verifier(
             reading.elsewhere("tests/test.sh", "does not exist, neither here nor in a step")
             return None
     verifier = written.verifier
+    network = _asks_for_network(written, reading)
+    unsupported = _unsupported(written, extras, docker, script, reading)
+    downloads = network_words(_text_of(script, reading))
+    if downloads and not network and unsupported is None:
+        message = f"does not ask for the network, which {script} seems to need ({downloads[0]})"
+        reading.warn(("verifier", "network_mode"), message)
     fields: dict[str, Any] = {
         "script": script,
         "tests": script.rpartition("/")[0],
@@ -293,7 +299,7 @@ def _verifier(
         "output_schema": extras.output_schema,
         "workdir": workdir,
         "env": dict(verifier.env),
-        "network": _asks_for_network(written, reading),
+        "network": network,
         "timeout_s": verifier.timeout_sec,
         "pass_threshold": extras.pass_threshold,
         "max_reward": extras.max_reward,
@@ -379,8 +385,15 @@ def _step_scripts(written: TaskFile, reading: _Reading) -> list[str]:
     return [place for place in places if reading.folder.is_file(place)]
 
 
+def _text_of(script: str, reading: _Reading) -> str:
+    try:
+        return reading.folder.text(script)
+    except ValueError:
+        return ""
+
+
 def _unsupported(
-    written: TaskFile, extras: Extras, docker: Dockerfile | None, reading: _Reading
+    written: TaskFile, extras: Extras, docker: Dockerfile | None, script: str, reading: _Reading
 ) -> str | None:
     """Why no sandbox of this version can run the verifier."""
     folder = reading.folder
@@ -401,4 +414,6 @@ def _unsupported(
         image = "its verifier collects from running containers"
     elif docker is not None and docker.needs_image:
         image = f"it needs the image of environment/Dockerfile ({docker.needs_image})"
+    elif installs := system_installs(_text_of(script, reading)):
+        image = f"its tests install packages of the system ({script}, {installs[0]})"
     return f"{image}, so it {_CONTAINER}" if image else None

@@ -134,6 +134,11 @@ def test_a_dockerfile_says_what_the_workspace_is() -> None:
     ("toml", "files", "why"),
     [
         ("", {"environment/Dockerfile": "FROM ubuntu\nRUN pip install x"}, "line 2: RUN pip install x"),
+        (
+            "",
+            {"tests/test.sh": "#!/bin/sh\napt-get -y install jq\n"},
+            "tests/test.sh, line 2: apt-get -y install",
+        ),
         ('[environment]\ndocker_image = "a/b:1"\n', {}, "the image a/b:1"),
         ("", {"environment/docker-compose.yaml": ""}, "several containers"),
         ("", {"tests/Dockerfile": ""}, "an image of its own"),
@@ -159,6 +164,13 @@ def test_tasks_of_several_steps_load_and_say_that_they_are_not_graded() -> None:
     assert config(parsed)["unsupported"] == "tasks of several steps are not graded, and it has 2"
     assert parsed.scenario is not None
     assert parsed.scenario.instruction == "Do one.\n\nDo two."
+
+
+def test_a_script_that_downloads_without_asking_is_warned_about() -> None:
+    script = {"tests/test.sh": "#!/bin/sh\nuvx pytest /tests\n"}
+    (warning,) = parse(more=script).warnings
+    assert "tests/test.sh seems to need (line 2: uvx)" in warning.message
+    assert parse('[verifier]\nnetwork_mode = "public"\n', script).warnings == ()
 
 
 @pytest.mark.parametrize(
