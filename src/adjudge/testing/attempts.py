@@ -44,6 +44,9 @@ from adjudge.records.evidence import (
     ComparedFiles,
     FileComparison,
     FileLines,
+    ModelScores,
+    ModelScoring,
+    ModelVote,
     OutputFile,
     ParsedChange,
     ParsedChangeSet,
@@ -246,6 +249,10 @@ class Attempt:
         if isinstance(request, VerifierRun):
             reading = RewardReading(reward=1.0, source="reward.json", rewards={"reward": 1.0})
             return VerifierOutcome(result=exec_result(), reading=reading, notes=VerifierNotes())
+        if isinstance(request, ModelScoring):
+            return ModelScores(
+                votes=tuple(ModelVote(model=juror.model, score=1.0) for juror in request.jurors)
+            )
         assert isinstance(request, SecretScan)
         return SecretFindings(findings=(), scanned_bytes=0)
 
