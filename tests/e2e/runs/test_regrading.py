@@ -191,7 +191,7 @@ def test_the_judge_is_asked_again_only_when_that_is_asked_for(
     said = capsys.readouterr()
     assert "0 of 2 runs were judged again" in said.out
     assert "no judge was named" in said.err
-    opinion = {
+    opinion: dict[str, object] = {
         "scores": {"task_completion": 3, "instruction_adherence": 3, "efficiency": 3},
         "verdict": "PASS",
         "failure_mode": None,
