@@ -108,6 +108,8 @@ class ExperimentRunner:
         self._capped = False
         self._court: Court | None = None
         self._starts: dict[str, _Start] = {}
+        self._baselines: dict[str, str] = {}
+        """Task digest → the baseline that runs which are kept started from."""
         self._stored = StoredRuns(blobs, settings.state_dir)
         self._writer = StoreWriter()
         self.tally = Tally(total=len(cells))
@@ -161,6 +163,8 @@ class ExperimentRunner:
             evaluation = await self._writer.do(self._store.current_evaluation, id_)
             assert evaluation is not None
             self._count_judge(evaluation)
+            if run.attempt is not None and run.attempt.baseline_digest is not None:
+                self._baselines[run.task.digest] = run.attempt.baseline_digest
             self.tally.add(run, evaluation, kept=True)
             self._observe(RunEvent(EventKind.GRADED, run=run, evaluation=evaluation, kept=True))
         return left
@@ -269,6 +273,7 @@ class ExperimentRunner:
                     state_dir=self._settings.state_dir,
                     backend=self._settings.backend,
                     blobs=self._blobs,
+                    baseline_digest=self._baselines.get(frozen.task.digest),
                 )
                 if frozen.task.files:
                     start.files = await asyncio.to_thread(
