@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from adjudge.contracts import BlobStore, GradedSubject, RunStore, SandboxBackend
-from adjudge.engine.collectors import Means
+from adjudge.engine.collectors import Means, asks_a_model
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.formats.tasks.messages import did_you_mean
 from adjudge.gates.run import run_gate
@@ -48,6 +48,8 @@ class RegradeRequest:
     with_scenario: str | None = None
     only: tuple[str, ...] = ()
     force: bool = False
+    ask_models: bool = False
+    """Whether `model_judge` scorers are computed, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class RegradeMeans:
     state_dir: Path
     jobs: int
     backend: Callable[[Task], SandboxBackend]
+    answers: Path | None = None
+    """Where answers of models are remembered."""
     observe: Callable[[Regraded], None] = field(default=lambda _: None)
 
 
@@ -264,6 +268,7 @@ class _Regrader:
             stability=stability,
             only=self._request.only,
             force=self._request.force,
+            ask_models=self._request.ask_models,
         )
 
     async def _graded(
@@ -276,7 +281,12 @@ class _Regrader:
         if before is not None and carried.evidence:
             stored = await asyncio.to_thread(self._store.evidence, before.id)
             old = self._store.task(before.task.digest)
-            known = [piece for piece in stored if same_files(piece[0].model_dump(mode="json"), old, task)]
+            known = [
+                piece
+                for piece in stored
+                if same_files(piece[0].model_dump(mode="json"), old, task)
+                and not (self._request.ask_models and asks_a_model(piece[0].kind))
+            ]
         with contextlib.ExitStack() as stack:
             notes: tuple[str, ...] = ()
             subject: Any = None
@@ -300,6 +310,7 @@ class _Regrader:
                         backend=lambda: self._means.backend(task),
                         settings=task.scenario.sandbox,
                         blobs=self._means.blobs,
+                        answers=self._means.answers,
                     ),
                     jobs=1,
                     unstable={} if stability is None else stability.unstable(),
