@@ -119,8 +119,8 @@ def test_json_is_read_as_json(value: Any) -> None:
 def test_names_left_out_are_unique(kind: str) -> None:
     fields: dict[str, Any] = {
         "command": "x", "patterns": ["x"], "limit": 1, "path": "x", "paths": ["x"], "rubric": "x",
-        "fail_to_pass": ["x"], "output": "x.json", "fields": [{"path": "a", "equals": 1}], "require_no_denied": True,
-        "target_tokens": 1, "model": "m",
+        "fail_to_pass": ["x"], "output": "x.json", "fields": [{"path": "a", "equals": 1}],
+        "require_no_denied": True, "target_tokens": 1, "model": "m",
     }  # fmt: skip
     if kind == "tests":
         fields["cmd"] = "x"

@@ -250,16 +250,9 @@ class Attempt:
             reading = RewardReading(reward=1.0, source="reward.json", rewards={"reward": 1.0})
             return VerifierOutcome(result=exec_result(), reading=reading, notes=VerifierNotes())
         if isinstance(request, ModelScoring):
-<<<<<<< HEAD
-            votes = tuple(
-                ModelVote(model=juror.model, score=1.0, reasoning="fine") for juror in request.jurors
-            )
-            return ModelScores(votes=votes)
-=======
             return ModelScores(
                 votes=tuple(ModelVote(model=juror.model, score=1.0) for juror in request.jurors)
             )
->>>>>>> main
         assert isinstance(request, SecretScan)
         return SecretFindings(findings=(), scanned_bytes=0)
 
