@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from functools import cache
 
@@ -14,13 +15,21 @@ from adjudge.settings import Settings
 __all__ = ["backend_chooser"]
 
 
-def backend_chooser(asked: str | None, settings: Settings) -> Callable[[Task], SandboxBackend]:
+def backend_chooser(
+    asked: str | None, settings: Settings, say: Callable[[str], None] = note
+) -> Callable[[Task], SandboxBackend]:
     """A function that chooses when it is called: a task that runs nothing needs no sandbox."""
+    lock = threading.Lock()
 
     @cache
     def chosen(name: str) -> SandboxBackend:
         choice = choose_backend(name)
-        note(f"sandbox: {choice.explanation}")
+        say(f"sandbox: {choice.explanation}")
         return choice.backend
 
-    return lambda task: chosen(settings.sandbox_for(asked, task.scenario.sandbox.backend))
+    def choose(task: Task) -> SandboxBackend:
+        # Several threads ask at once, and it is said once.
+        with lock:
+            return chosen(settings.sandbox_for(asked, task.scenario.sandbox.backend))
+
+    return choose

@@ -26,7 +26,7 @@ from adjudge.workflows.calibrating import (
     repeat,
 )
 from adjudge.workflows.calibrating import calibrate as compare_with_people
-from adjudge.workflows.disagreeing import READINGS, Disagreement, find_disagreements
+from adjudge.workflows.disagreeing import READINGS, Disagreement, find_disagreements, jury_agreement
 from adjudge.workflows.judging import load_judge
 
 __all__ = ["calibrate", "disagreements"]
@@ -84,14 +84,23 @@ def calibrate(
 @click.option("--experiment", metavar="ID", help="Of one experiment only.")
 @click.option("--json", "as_json", is_flag=True, help="Write them as JSON.")
 def disagreements(experiment: str | None, as_json: bool) -> int:
-    """List runs whose gates disagree, and what each kind of disagreement may mean."""
+    """List runs whose gates disagree and what that may mean; and how far the jurors of a jury agree."""
     with store_for(load_settings(), create=False) as store:
         id_ = None if experiment is None else store.experiment(experiment).id
         found = find_disagreements(store, experiment_id=id_)
+        jury = jury_agreement(store, experiment_id=id_)
     if as_json:
-        click.echo(json.dumps([dataclasses.asdict(one) for one in found], indent=2, ensure_ascii=True))
-    else:
-        click.echo(render_disagreements(found))
+        document = {
+            "disagreements": [dataclasses.asdict(one) for one in found],
+            "jury": None if jury is None else dict(zip(("runs", "percent", "alpha"), jury, strict=True)),
+        }
+        click.echo(json.dumps(document, indent=2, ensure_ascii=True))
+        return ExitCode.PASSED
+    click.echo(render_disagreements(found))
+    if jury is not None:
+        runs, percent, alpha = jury
+        said = "undefined" if alpha is None else f"{alpha:.2f}"
+        click.echo(f"jurors agree on {percent:.0%} of pairs over {runs} runs; Krippendorff's alpha {said}")
     return ExitCode.PASSED
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import importlib
 import json
 from typing import Any
 
@@ -10,10 +12,13 @@ import click
 from adjudge.cli.backends import backend_chooser
 from adjudge.cli.console import note
 from adjudge.cli.main import ExitCode
+from adjudge.errors import ConfigInvalid
+from adjudge.records.run import Run
 from adjudge.records.score import Verdict
 from adjudge.reports.plain import plain
-from adjudge.settings import load_settings
+from adjudge.settings import Settings, load_settings
 from adjudge.store.opening import store_for
+from adjudge.store.runs import RunDatabase
 from adjudge.workflows.regrade import Move, Regraded, RegradeMeans, RegradeRequest, Regrading
 from adjudge.workflows.regrade import regrade as grade_again
 from adjudge.workflows.runevents import counting_gate
@@ -37,6 +42,13 @@ _SHOWN = 5
     "--only", multiple=True, metavar="SCORER", help="Compute this scorer only; all others keep their results."
 )
 @click.option("--force", is_flag=True, help="Compute everything, whether it changed or not.")
+@click.option(
+    "--judge",
+    "ask_judge",
+    is_flag=True,
+    help="Also ask again whom only a model can answer: the judge (ADJUDGE_JUDGE, else the experiment's) and "
+    "model_judge scorers. Left out, what they said stays.",
+)
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="How many runs are graded at once.")
 @click.option("--sandbox", metavar="NAME", help="auto, bubblewrap, or process (no isolation).")
 @click.option("--json", "as_json", is_flag=True, help="Write what became of each run as JSON.")
@@ -47,6 +59,7 @@ def regrade(
     with_scenario: str | None,
     only: tuple[str, ...],
     force: bool,
+    ask_judge: bool,
     jobs: int | None,
     sandbox: str | None,
     as_json: bool,
@@ -60,22 +73,57 @@ def regrade(
     """
     settings = load_settings()
     store = store_for(settings, create=False)
-    request = RegradeRequest(runs, experiment, everything, with_scenario, only, force)
+    request = RegradeRequest(runs, experiment, everything, with_scenario, only, force, ask_judge)
     means = RegradeMeans(
         store=store,
         blobs=store.blobs,
         state_dir=settings.state_dir,
         jobs=jobs or settings.jobs,
         backend=backend_chooser(sandbox, settings),
+        answers=settings.answers_dir,
     )
     done = grade_again(request, means)
+    judged = _judge(done, store, settings) if ask_judge else 0
     if as_json:
         click.echo(json.dumps(_document(done), indent=2, ensure_ascii=True))
     else:
         click.echo(render_regrading(done))
+        if ask_judge:
+            click.echo(f"{judged} of {len(done.runs)} runs were judged again")
     for regraded in [one for one in done.runs if one.problem][:_SHOWN]:
         note(f"run {regraded.run.id} could not be graded again: {plain(regraded.problem)}")
     return _exit_code(done)
+
+
+def _judge(done: Regrading, store: RunDatabase, settings: Settings) -> int:
+    """Put the same runs before their judge; how many it said something of."""
+    # Loaded here: most regrades ask nobody.
+    judging = importlib.import_module("adjudge.workflows.judging")
+    judgeruns = importlib.import_module("adjudge.workflows.judgeruns")
+    court_class = importlib.import_module("adjudge.judge.court").Court
+    answers = importlib.import_module("adjudge.judge.cache").AnswerDirectory(settings.answers_dir)
+    experiments_judge = importlib.import_module("adjudge.cli.judge").experiments_judge
+    by_experiment: dict[str | None, list[Run]] = {}
+    for one in done.runs:
+        by_experiment.setdefault(None if settings.judge else one.run.experiment_id, []).append(one.run)
+
+    async def ask(config: Any, runs: list[Run]) -> int:
+        async with court_class(config, cache=answers, blobs=store.blobs) as court:
+            judged = await judgeruns.judge_runs(court, runs, store, store.blobs, jobs=config.concurrency)
+            return sum(one.after is not None for one in judged)
+
+    asked = 0
+    for experiment_id, runs in by_experiment.items():
+        try:
+            if settings.judge:
+                config = judging.load_judge(settings.judge)
+            else:
+                config = experiments_judge(store, experiment_id)
+        except ConfigInvalid as error:
+            note(f"{len(runs)} runs were not judged again: {error.message}")
+            continue
+        asked += asyncio.run(ask(config, runs))
+    return asked
 
 
 def render_regrading(done: Regrading) -> str:

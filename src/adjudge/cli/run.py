@@ -4,24 +4,22 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Callable, Sequence
-from functools import cache
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
 
+from adjudge.cli.backends import backend_chooser
 from adjudge.cli.console import note
 from adjudge.cli.main import ExitCode
 from adjudge.cli.progress import progress_for, render_cost
-from adjudge.contracts import SandboxBackend
 from adjudge.errors import UsageError
 from adjudge.records.experiment import ExperimentPlan, MatrixBlock, PlannedAgent, RunOptions
 from adjudge.records.score import Verdict
-from adjudge.records.task import Task
 from adjudge.reports.plain import plain
-from adjudge.sandbox.choose import choose_backend
 from adjudge.settings import Settings, load_settings
 from adjudge.store.opening import store_for
+from adjudge.store.places import find_place
 from adjudge.tasks.experiments import is_experiment, load_experiment
 from adjudge.tasks.load import label
 from adjudge.workflows.agents import agent_ref
@@ -151,8 +149,11 @@ def run(
             blobs=store.blobs,
             state_dir=settings.state_dir,
             jobs=settings.jobs,
-            backend=lambda asked: _backends(asked, settings, progress),
+            backend=lambda asked: backend_chooser(
+                asked, settings, lambda message: progress(RunEvent(EventKind.NOTE, message=message))
+            ),
             observe=progress,
+            store_folder=find_place(settings).folder,
         )
         if from_trace:
             # Loaded here: readers of traces are for those who have some.
@@ -262,20 +263,6 @@ def _filter(text: str) -> tuple[str, str]:
     if not equals or not key:
         raise UsageError(f"--where {text}: KEY=VALUE expected", hint="such as --where task='login*'")
     return key, value
-
-
-def _backends(
-    asked: str | None, settings: Settings, observe: Callable[[RunEvent], None]
-) -> Callable[[Task], SandboxBackend]:
-    """Chooses when it is called, and says what was chosen once."""
-
-    @cache
-    def chosen(name: str) -> SandboxBackend:
-        choice = choose_backend(name)
-        observe(RunEvent(EventKind.NOTE, message=f"sandbox: {choice.explanation}"))
-        return choice.backend
-
-    return lambda task: chosen(settings.sandbox_for(asked, task.scenario.sandbox.backend))
 
 
 def _show_matrix(plan: ExperimentPlan, settings: Settings) -> int:

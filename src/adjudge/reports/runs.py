@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
-
-from pydantic import JsonValue
 
 from adjudge.records.annotation import Annotation
 from adjudge.records.evaluation import Evaluation
@@ -15,7 +13,7 @@ from adjudge.records.run import Run
 from adjudge.records.score import Verdict
 from adjudge.reports.columns import columns, cost, cut, minute, number, seconds, short_id
 from adjudge.reports.json import escape_json
-from adjudge.reports.plain import plain, plain_lines
+from adjudge.reports.plain import plain
 from adjudge.reports.table import Paint, render_table
 
 __all__ = ["agent_of", "render_run", "render_runs", "run_document", "runs_document"]
@@ -122,8 +120,6 @@ def render_run(
         blocks.append("not graded\n")
     else:
         blocks.append(render_table(current, width=width, paint=paint))
-        if current.judge is not None:
-            blocks.append("\n".join(["judge", *_values(current.judge)]) + "\n")
         if current.annotations:
             blocks.append("\n".join(["annotations", *map(_review, current.annotations)]) + "\n")
     if len(evaluations) > 1:
@@ -165,27 +161,6 @@ def _head(run: Run) -> list[str]:
         lines.append(f"{'usage':<12}{seconds(outcome.wall_s)}, {used}")
     lines += [f"{'tag':<12}{plain(key)}={plain(value)}" for key, value in sorted(run.tags.items())]
     return lines
-
-
-def _values(value: JsonValue, indent: int = 2) -> list[str]:
-    """Any JSON as indented lines."""
-    if isinstance(value, Mapping):
-        lines: list[str] = []
-        for key, item in value.items():
-            if isinstance(item, (Mapping, list)) and item:
-                lines += [f"{'':{indent}}{plain(str(key))}:", *_values(item, indent + 2)]
-            elif item not in (None, [], {}, ""):
-                first, *rest = plain_lines(str(item))
-                lines += [f"{'':{indent}}{plain(str(key))}: {first}"]
-                lines += [f"{'':{indent + 2}}{line}" for line in rest]
-        return lines
-    if isinstance(value, list):
-        lines = []
-        for item in value:
-            below = _values(item, indent + 2)
-            lines += [f"{'':{indent}}- {below[0].lstrip()}", *below[1:]] if below else []
-        return lines
-    return [f"{'':{indent}}{plain(str(value))}"]
 
 
 def _review(review: Annotation) -> str:

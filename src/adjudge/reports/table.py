@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerResult, Verdict
+from adjudge.reports.judgement import judgement_lines
 from adjudge.reports.plain import plain, plain_lines
 
 __all__ = ["Paint", "render_table"]
@@ -40,6 +41,7 @@ def render_table(
         _header(evaluation, width, paint),
         _rows(evaluation.scorers, width, paint),
         *(_expanded(row, width, paint) for row in evaluation.scorers if _worth_expanding(row)),
+        judgement_lines(evaluation, width),
         _footer(evaluation, width),
     ]
     return "\n".join("\n".join(block) + "\n" for block in blocks if block)

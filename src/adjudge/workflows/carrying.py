@@ -88,6 +88,7 @@ def carry(
     stability: StabilityRecord | None,
     only: Collection[str] = (),
     force: bool = False,
+    ask_models: bool = False,
 ) -> Carried:
     """Decide which rows of an evaluation hold for a task.
 
@@ -99,6 +100,7 @@ def carry(
         stability: What is known about unstable tests.
         only: Scorers to compute; every other keeps its row where it has one. Empty: whatever changed.
         force: Compute everything that can be.
+        ask_models: Whether scorers that ask a model are computed, too; else they say what they said, or N/A.
     """
     rows = {row.name: row for row in before.scorers}
     same_sandbox = _asked(old) == _asked(new)
@@ -108,7 +110,11 @@ def carry(
     rests_on_environment = False
     for spec in new.scenario.recipe.scorers:
         row = rows.get(spec.name) or _of_same_kind(spec, before)
+        if spec.type in _ASKED_ONCE and ask_models:
+            continue
         if row is None:
+            if spec.type in _ASKED_ONCE:
+                held[spec.name] = _not_asked(spec, facts[spec.name].version)
             continue
         if _stays(spec, row) or (only and spec.name not in only):
             held[spec.name] = _flagged(row, spec)
@@ -168,6 +174,23 @@ def _stays(spec: ScorerSpec, row: ScorerResult) -> bool:
     """Whether a row can only be carried: what it looked at is gone, or a model would have to be asked."""
     same = (row.type, row.config_digest) == (spec.type, digest_json(dict(spec.config)))
     return same and (spec.type in _ASKED_ONCE or spec.config.get("isolation") == "live")
+
+
+def _not_asked(spec: ScorerSpec, version: str) -> ScorerResult:
+    """The row of a scorer that would have to ask a model, which nobody asked for."""
+    return ScorerResult(
+        name=spec.name,
+        type=spec.type,
+        verdict=Verdict.NA,
+        score=None,
+        required=spec.required,
+        gate=spec.gate,
+        weight=spec.weight,
+        counted=spec.counted,
+        reason="no model was asked; regrade with --judge does",
+        version=version,
+        config_digest=digest_json(dict(spec.config)),
+    )
 
 
 def _of_same_kind(spec: ScorerSpec, before: Evaluation) -> ScorerResult | None:

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from adjudge.contracts import RunStore
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.score import Verdict
+from adjudge.stats.agreement import percent_agreement
+from adjudge.stats.reliability import krippendorff_alpha
+from adjudge.workflows.judgeruns import judgement_of
 
-__all__ = ["READINGS", "Disagreement", "find_disagreements", "kind_of"]
+__all__ = ["READINGS", "Disagreement", "find_disagreements", "jury_agreement", "kind_of"]
 
 _JUDGE_ONLY = "judge PASS, scorers FAIL"
 _SCORERS_ONLY = "scorers PASS, judge FAIL"
@@ -44,6 +47,21 @@ def find_disagreements(store: RunStore, *, experiment_id: str | None = None) -> 
         if kind is not None:
             found.append(Disagreement(run.id, run.task.name, kind, _why(evaluation, kind)))
     return found
+
+
+def jury_agreement(
+    store: RunStore, *, experiment_id: str | None = None
+) -> tuple[int, float, float | None] | None:
+    """Over all runs that a jury judged: how many, percent agreement, Krippendorff's alpha where defined."""
+    units = []
+    for run in store.runs(experiment_id=experiment_id):
+        judgement = judgement_of(store.current_evaluation(run.id))
+        if judgement is not None:
+            units.append([vote.opinion.verdict for vote in judgement.votes if vote.opinion is not None])
+    juries = [unit for unit in units if len(unit) > 1]
+    if not juries:
+        return None
+    return len(juries), percent_agreement(juries), krippendorff_alpha(juries)
 
 
 def kind_of(evaluation: Evaluation) -> str | None:

@@ -10,13 +10,12 @@ import asyncio
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from adjudge.contracts import BlobStore, GradedSubject, RunStore, SandboxBackend
-from adjudge.engine.collectors import Means
+from adjudge.engine.collectors import Means, asks_a_model
 from adjudge.errors import AdjudgeError, UsageError
 from adjudge.formats.tasks.messages import did_you_mean
 from adjudge.gates.run import run_gate
@@ -34,6 +33,7 @@ from adjudge.workflows.recipes import GradedBy
 from adjudge.workflows.revision import OtherScorers, Revisions
 from adjudge.workflows.runevents import counting_gate
 from adjudge.workflows.storedruns import StoredRuns, is_complete
+from adjudge.workflows.storewriter import StoreWriter
 
 __all__ = ["Move", "RegradeMeans", "RegradeRequest", "Regraded", "Regrading", "regrade"]
 
@@ -48,6 +48,8 @@ class RegradeRequest:
     with_scenario: str | None = None
     only: tuple[str, ...] = ()
     force: bool = False
+    ask_models: bool = False
+    """Whether `model_judge` scorers are computed, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,8 @@ class RegradeMeans:
     state_dir: Path
     jobs: int
     backend: Callable[[Task], SandboxBackend]
+    answers: Path | None = None
+    """Where answers of models are remembered."""
     observe: Callable[[Regraded], None] = field(default=lambda _: None)
 
 
@@ -151,14 +155,13 @@ class _Regrader:
         self._facts: dict[str, RecipeFacts] = {}
         self._limits: dict[str | None, RunLimits] = {None: RunLimits()}
         self._slots = asyncio.Semaphore(means.jobs)
+        self._writer = StoreWriter()
         self._left_out = 0
-        self._only_seen: set[str] = set()
         self._names: dict[str, None] = {}
 
     async def run(self) -> Regrading:
         selected = self._selected()
-        with self._stored, ThreadPoolExecutor(max_workers=1, thread_name_prefix="adjudge-store") as writer:
-            self._writer = writer
+        with self._stored, self._writer:
             planned = [one for run in selected if (one := self._planned(run)) is not None]
             self._refuse_nothing(len(selected), planned)
             done: list[Regraded | None] = [None] * len(planned)
@@ -249,7 +252,7 @@ class _Regrader:
             graded = _with_judge(graded, before)
             if not computed and _same_conclusion(before, graded.evaluation):
                 return Regraded(run, before, None)
-        await self._on_writer(lambda: self._store.save_evaluation(run.id, graded))
+        await self._writer.do(self._store.save_evaluation, run.id, graded)
         return Regraded(run, before, graded.evaluation, computed, carried.environment)
 
     def _carried(self, planned: _Planned, stability: Any) -> Carried:
@@ -265,6 +268,7 @@ class _Regrader:
             stability=stability,
             only=self._request.only,
             force=self._request.force,
+            ask_models=self._request.ask_models,
         )
 
     async def _graded(
@@ -277,7 +281,12 @@ class _Regrader:
         if before is not None and carried.evidence:
             stored = await asyncio.to_thread(self._store.evidence, before.id)
             old = self._store.task(before.task.digest)
-            known = [piece for piece in stored if same_files(piece[0].model_dump(mode="json"), old, task)]
+            known = [
+                piece
+                for piece in stored
+                if same_files(piece[0].model_dump(mode="json"), old, task)
+                and not (self._request.ask_models and asks_a_model(piece[0].kind))
+            ]
         with contextlib.ExitStack() as stack:
             notes: tuple[str, ...] = ()
             subject: Any = None
@@ -301,6 +310,7 @@ class _Regrader:
                         backend=lambda: self._means.backend(task),
                         settings=task.scenario.sandbox,
                         blobs=self._means.blobs,
+                        answers=self._means.answers,
                     ),
                     jobs=1,
                     unstable={} if stability is None else stability.unstable(),
@@ -338,14 +348,6 @@ class _Regrader:
             limits = options.get("limits") if isinstance(options, Mapping) else None
             self._limits[experiment_id] = RunLimits.model_validate(limits or {})
         return self._limits[experiment_id]
-
-    async def _on_writer(self, work: Callable[[], None]) -> None:
-        running = asyncio.get_running_loop().run_in_executor(self._writer, work)
-        try:
-            await asyncio.shield(running)
-        except asyncio.CancelledError:
-            await asyncio.wait([running])
-            raise
 
 
 class _Planned(NamedTuple):

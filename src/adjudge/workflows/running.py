@@ -12,10 +12,9 @@ import contextlib
 import dataclasses
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from adjudge.contracts import BlobStore, GradedSubject, RunStore, SandboxBackend
 from adjudge.engine.collectors import Means
@@ -43,10 +42,9 @@ from adjudge.workflows.runevents import EventKind, Observe, RunEvent, Tally
 from adjudge.workflows.startingpoint import StartingPoint, prepare_start
 from adjudge.workflows.storedchanges import store_tree
 from adjudge.workflows.storedruns import StoredRuns, is_complete, with_words
+from adjudge.workflows.storewriter import StoreWriter
 
 __all__ = ["RETRY_PAUSE_S", "TRIES", "ExperimentRunner", "RunnerSettings"]
-
-T = TypeVar("T")
 
 TRIES = 3
 """How often a run is begun before an infrastructure fault is its end."""
@@ -110,9 +108,10 @@ class ExperimentRunner:
         self._capped = False
         self._court: Court | None = None
         self._starts: dict[str, _Start] = {}
+        self._baselines: dict[str, str] = {}
+        """Task digest → the baseline that runs which are kept started from."""
         self._stored = StoredRuns(blobs, settings.state_dir)
-        # One thread writes: transactions queue here rather than in the database.
-        self._writer = ThreadPoolExecutor(max_workers=1, thread_name_prefix="adjudge-store")
+        self._writer = StoreWriter()
         self.tally = Tally(total=len(cells))
 
     @property
@@ -160,10 +159,12 @@ class ExperimentRunner:
             if id_ not in self._standing.graded:
                 left.append(cell)
                 continue
-            run = await self._on_writer(self._store.run, id_)
-            evaluation = await self._on_writer(self._store.current_evaluation, id_)
+            run = await self._writer.do(self._store.run, id_)
+            evaluation = await self._writer.do(self._store.current_evaluation, id_)
             assert evaluation is not None
             self._count_judge(evaluation)
+            if run.attempt is not None and run.attempt.baseline_digest is not None:
+                self._baselines[run.task.digest] = run.attempt.baseline_digest
             self.tally.add(run, evaluation, kept=True)
             self._observe(RunEvent(EventKind.GRADED, run=run, evaluation=evaluation, kept=True))
         return left
@@ -185,7 +186,7 @@ class ExperimentRunner:
     async def _run_cell(self, cell: Cell) -> None:
         id_ = run_id_of(self._experiment.id, cell.key)
         if id_ in self._standing.ungraded:
-            run = await self._on_writer(self._store.run, id_)
+            run = await self._writer.do(self._store.run, id_)
             graded = await self._grade_stored(cell, run)
         else:
             found = await self._make(cell, id_)
@@ -210,7 +211,7 @@ class ExperimentRunner:
         )
         for number in range(1, TRIES + 1):
             run = run.model_copy(update={"attempts": number, "started_at": datetime.now(UTC)})
-            await self._on_writer(self._store.save_run, run)
+            await self._writer.do(self._store.save_run, run)
             conversation = Conversation(cell.task.task.scenario)
             async with contextlib.AsyncExitStack() as stack:
                 try:
@@ -252,7 +253,7 @@ class ExperimentRunner:
                     "ended_at": datetime.now(UTC),
                 }
             )
-            await self._on_writer(self._store.save_run, ended)
+            await self._writer.do(self._store.save_run, ended)
             self.tally.add_fault(ended)
             self._observe(RunEvent(EventKind.FAULT, run=ended, message=ended.fault or ""))
             return True
@@ -272,6 +273,7 @@ class ExperimentRunner:
                     state_dir=self._settings.state_dir,
                     backend=self._settings.backend,
                     blobs=self._blobs,
+                    baseline_digest=self._baselines.get(frozen.task.digest),
                 )
                 if frozen.task.files:
                     start.files = await asyncio.to_thread(
@@ -298,12 +300,12 @@ class ExperimentRunner:
         # What a live scorer looks at is gone with the sandbox: such a run is over only when it is graded.
         live = any(spec.config.get("isolation") == "live" for spec in cell.task.task.scenario.recipe.scorers)
         if not live:
-            await self._on_writer(self._store.save_run, run)
+            await self._writer.do(self._store.save_run, run)
         self._observe(RunEvent(EventKind.PHASE, run=run, phase="grading"))
         graded = await self._judged(run, await self._grade(cell, run, made))
         if live:
-            await self._on_writer(self._store.save_run, run)
-        await self._on_writer(self._store.save_evaluation, run.id, graded)
+            await self._writer.do(self._store.save_run, run)
+        await self._writer.do(self._store.save_evaluation, run.id, graded)
         return run, graded
 
     async def _grade(self, cell: Cell, run: Run, made: Attempted) -> GradedSubject:
@@ -335,7 +337,7 @@ class ExperimentRunner:
                 )
                 graded = await self._graded(grading, cell, run, rebuilt.subject, None)
         graded = await self._judged(run, graded)
-        await self._on_writer(self._store.save_evaluation, run.id, graded)
+        await self._writer.do(self._store.save_evaluation, run.id, graded)
         return graded
 
     async def _judged(self, run: Run, graded: GradedSubject) -> GradedSubject:
@@ -396,14 +398,3 @@ class ExperimentRunner:
     def _unstable(self, task: Task) -> Mapping[str, frozenset[str]]:
         record = find_stability(task.digest, self._settings.state_dir)
         return {} if record is None else record.unstable()
-
-    async def _on_writer(self, work: Callable[..., T], *arguments: Any) -> T:
-        """Do something with the store, behind all that was asked of it before."""
-        loop = asyncio.get_running_loop()
-        running = loop.run_in_executor(self._writer, lambda: work(*arguments))
-        try:
-            return await asyncio.shield(running)
-        except asyncio.CancelledError:
-            # A transaction that was begun is waited for, so that the process never ends in its middle.
-            await asyncio.wait([running])
-            raise

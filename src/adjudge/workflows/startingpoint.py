@@ -18,6 +18,7 @@ from adjudge.errors import StoreError, boundary
 from adjudge.records.base import BlobRef
 from adjudge.records.sandbox import SandboxReport, WorkspaceTree
 from adjudge.records.task import Task
+from adjudge.records.tree import digest_tree
 from adjudge.tasks import seeds
 from adjudge.tasks.freeze import FrozenTask
 from adjudge.tasks.gitobjects import commit_baseline
@@ -51,8 +52,17 @@ def prepare_start(
     state_dir: Path,
     backend: Callable[[Task], SandboxBackend],
     blobs: BlobStore,
+    baseline_digest: str | None = None,
 ) -> StartingPoint:
     """Set a task up and record the state its runs start in.
+
+    Args:
+        frozen: The task.
+        state_dir: Where baselines are kept.
+        backend: Chooses the sandbox that runs the setup command.
+        blobs: Where the baseline's archive goes.
+        baseline_digest: The baseline that earlier runs of the same experiment started from. It is taken again
+            where it is still there, since a setup command need not leave the same twice.
 
     Raises:
         UsageError: Setup failed.
@@ -61,7 +71,8 @@ def prepare_start(
     task = frozen.task
     if task.source_digest is None:
         return StartingPoint(task, frozen.files)
-    recorded, report = make_baseline(frozen, state_dir, backend)
+    again = None if baseline_digest is None else _recorded(baseline_digest, state_dir)
+    recorded, report = (again, None) if again is not None else make_baseline(frozen, state_dir, backend)
     repository, notes = _repository(recorded, frozen, state_dir)
     prefix = "trusted.overlay." if os.geteuid() == 0 else "user.overlay."
     digest = recorded.digest.removeprefix("sha256:")[:12]
@@ -75,6 +86,15 @@ def prepare_start(
         setup=report,
         notes=(*recorded.notes, *notes),
     )
+
+
+def _recorded(digest: str, state_dir: Path) -> seeds.Baseline | None:
+    """A baseline that was recorded before; None when it is gone, or not what it was."""
+    place = state_dir / "baselines" / digest.removeprefix("sha256:")
+    if not place.is_dir():
+        return None
+    entries = read_entries(place)
+    return seeds.Baseline(place, digest, entries, ()) if digest_tree(entries) == digest else None
 
 
 def _repository(

@@ -123,6 +123,9 @@ def test_the_command_line(
         assert len(calls) == 6
     assert "judge" in shown
     assert "3 of 3 say PASS" in shown
+    assert "rubric     task completion 2, instruction adherence 4, efficiency 5 (of 5)" in shown
+    assert "constraint supported: only shop.py changed [scorers: only shop]" in shown
+    assert shown.count("vote       m #") == 3
     assert [vote["cached"] for vote in document["judge"]["votes"]] == [True] * 3
     assert document["confidence"]["inter_rater_agreement"] == 1.0
 

@@ -242,3 +242,70 @@ def test_a_frozen_task_is_run_by_its_digest(project: Project, tmp_path: Path) ->
     (digest,) = [place.name for place in (project.home / "tasks").iterdir()]
     assert project.run(digest[:12], "--agent", "oracle") == 0
     assert [run.task.digest for run in project.runs()] == [f"sha256:{digest}"]
+
+
+def test_the_cost_cap_starts_nothing_more_and_says_so(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
+    project.task("login")
+    trace = project.root / "trace.jsonl"
+    trace.write_text(
+        '{"schema":"adjudge.trace/1","format":"test"}\n'
+        '{"type":"message","role":"assistant","text":"done"}\n'
+        '{"type":"usage","tokens":{"input":10,"output":5},"cost_usd":0.4}\n'
+    )
+    agents = {
+        "paid": {"type": "replay", "patch": str(project.root / "tasks/login/fix.patch"), "trace": str(trace)}
+    }
+    document = {"matrix": matrix(["tasks/*"], ["paid"], trials=4), "agents": agents, "jobs": 1}
+    file = project.experiment({**document, "max_cost_usd": 0.5})
+    assert project.run(file) == 0
+    said = capsys.readouterr()
+    assert "cost cap reached: $0.80 spent, cap $0.50; no further run is started" in said.err
+    assert "left       2 of 4 runs were not made: the cost cap is reached" in said.out
+    assert len(project.runs()) == 2
+    # What was spent counts on: a higher cap goes on with the same experiment.
+    assert project.run(file, "--max-cost", "1.0", "--quiet") == 0
+    assert len(project.runs()) == 3
+    assert project.run(file, "--max-cost", "9", "--json") == 0
+    summary = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert (summary["graded"], summary["kept"], round(summary["cost_usd"], 6)) == (4, 3, 1.6)
+
+
+def test_traces_made_elsewhere_become_runs_once(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    chat = project.root / "chat.json"
+    chat.write_text(
+        json.dumps(
+            {"messages": [{"role": "user", "content": "Hello?"}, {"role": "assistant", "content": "Hi."}]}
+        )
+    )
+    for _ in range(2):
+        assert project.run("--from-trace", chat) == 3
+        (run,) = project.runs()
+    assert run.agent.name == "imported"
+    assert project.store.task(run.task.digest).scenario.instruction == "Hello?"
+    assert run.attempt is not None
+    assert run.attempt.outcome is not None
+    assert run.attempt.outcome.response == "Hi."
+    assert run.attempt.outcome.trace is not None
+    (evaluation,) = project.store.evaluations(run.id)
+    assert evaluation.scorers == ()
+    project.task("hello", "instruction: Greet.\nscorers: [{type: llm_judge, rubric: friendly?}]\n")
+    assert project.run("--from-trace", chat, "--task", "tasks/hello") == 3
+    assert sorted(run.task.name for run in project.runs()) == ["chat", "hello"]
+    capsys.readouterr()
+    project.task("login")
+    assert project.run("--from-trace", chat, "--task", "tasks/login") == 2
+    assert "has a workspace, which a trace alone says nothing about" in capsys.readouterr().err
+    assert project.run("--from-trace", project.root / "none") == 2
+    assert project.run("--from-trace") == 2
+    assert project.run("--from-trace", chat, "--agent", "noop") == 2
+
+
+def test_a_source_that_holds_the_store_is_refused(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = project.task("login")
+    monkeypatch.setenv("ADJUDGE_STORE", str(folder / "src" / "store"))
+    assert project.run("tasks/login", "--agent", "noop") == 2
+    assert "workspace.path: 'src' holds" in capsys.readouterr().err

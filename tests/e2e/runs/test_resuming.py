@@ -148,6 +148,20 @@ def test_kill_at_any_instant_loses_nothing_and_grades_nothing_twice(project: Pro
         assert run.attempt.outcome.stdout.head == "once\n"
 
 
+def test_runs_of_one_experiment_start_alike_although_setup_differs_each_time(project: Project) -> None:
+    project.task("login", TASK + "setup: date +%N > stamp\n")
+    file = project.experiment({"matrix": matrix(["tasks/*"], ["noop"], trials=2), "jobs": 1})
+    process = project.start(file)
+    until(process, "graded")
+    process.kill()
+    process.communicate()
+    code, _, err = ended(project.start(file))
+    assert code == 1, err
+    digests = {run.attempt.baseline_digest for run in project.runs() if run.attempt is not None}
+    assert len(project.runs()) in (2, 4)
+    assert len(digests) == len(project.runs()) // 2
+
+
 def test_a_run_that_was_captured_but_not_graded_is_graded_from_the_store(project: Project) -> None:
     go, counted = project.root / "go", project.root / "counted"
     project.task(
