@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 import click
@@ -10,10 +11,12 @@ import click
 from adjudge.cli.backends import backend_chooser
 from adjudge.cli.console import note
 from adjudge.cli.main import ExitCode
+from adjudge.errors import UsageError
 from adjudge.records.score import Verdict
 from adjudge.reports.plain import plain
 from adjudge.settings import load_settings
 from adjudge.store.opening import store_for
+from adjudge.workflows.judging import load_judge
 from adjudge.workflows.regrade import Move, Regraded, RegradeMeans, RegradeRequest, Regrading
 from adjudge.workflows.regrade import regrade as grade_again
 from adjudge.workflows.runevents import counting_gate
@@ -37,6 +40,14 @@ _SHOWN = 5
     "--only", multiple=True, metavar="SCORER", help="Compute this scorer only; all others keep their results."
 )
 @click.option("--force", is_flag=True, help="Compute everything, whether it changed or not.")
+@click.option(
+    "--judge",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE|MODEL]",
+    help="Ask the judge and every model_judge again, too: this judge, else ADJUDGE_JUDGE, else the one of "
+    "the runs' experiment. Name RUNs before it.",
+)
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="How many runs are graded at once.")
 @click.option("--sandbox", metavar="NAME", help="auto, bubblewrap, or process (no isolation).")
 @click.option("--json", "as_json", is_flag=True, help="Write what became of each run as JSON.")
@@ -47,20 +58,37 @@ def regrade(
     with_scenario: str | None,
     only: tuple[str, ...],
     force: bool,
+    judge: str | None,
     jobs: int | None,
     sandbox: str | None,
     as_json: bool,
 ) -> int:
-    """Grade stored RUNs again, without an agent, a model or a network, and say what moved.
+    """Grade stored RUNs again, without an agent, its model or a network, and say what moved.
 
     Only what changed is computed: scorers of another version or with other fields, or new ones. Each new
-    evaluation becomes the current one of its run; earlier ones stay. What a judge said stays, too.
+    evaluation becomes the current one of its run; earlier ones stay. What a judge said is
+    carried over, unless --judge asks again.
 
     Exits as adjudge run does: 1 when an objective gate is FAIL now, 3 when nothing is graded.
     """
     settings = load_settings()
+    if judge and not (runs or experiment is not None or everything):
+        raise UsageError(
+            f"no run was named: --judge takes {judge!r} as the judge",
+            hint="adjudge regrade RUN… --judge, or --judge --all",
+        )
+    by = None if judge is None else judge or settings.judge
     store = store_for(settings, create=False)
-    request = RegradeRequest(runs, experiment, everything, with_scenario, only, force)
+    request = RegradeRequest(
+        runs,
+        experiment,
+        everything,
+        with_scenario,
+        only,
+        force,
+        ask=judge is not None,
+        judge=load_judge(by) if by else None,
+    )
     means = RegradeMeans(
         store=store,
         blobs=store.blobs,
@@ -88,10 +116,16 @@ def render_regrading(done: Regrading) -> str:
     added = [one for one in done.runs if one.after is not None]
     computed = sorted({name for one in added for name in one.computed})
     if added:
-        what = f"computed {', '.join(map(plain, computed))}" if computed else "rolled up anew"
+        what = f"computed {', '.join(map(plain, computed))}" if computed else "no scorer was computed"
+        if not computed and not any(one.judged for one in added):
+            what = "rolled up anew"
         lines.append(f"{len(added)} evaluations added ({what}); {total - len(added)} runs are as they were")
     else:
         lines.append("nothing had to be computed; no evaluation was added")
+    if asked := [one.after for one in added if one.judged and one.after is not None]:
+        said = Counter(evaluation.gates.judge.verdict for evaluation in asked)
+        counted = "  ".join(f"{verdict} {said[verdict]}" for verdict in Verdict if said[verdict])
+        lines.append(f"judged {len(asked)}: {counted}")
     environment = sorted({part for one in done.runs for part in one.environment})
     if environment:
         count = sum(bool(one.environment) for one in done.runs)
@@ -137,6 +171,8 @@ def _run_document(one: Regraded) -> dict[str, Any]:
         "after": None if one.current is None else counting_gate(one.run, one.current).verdict,
         "moved_by": None if move is None else list(move.by),
         "computed": list(one.computed),
+        "judged": one.judged,
+        "judge": None if one.current is None else one.current.gates.judge.verdict,
         "environment": list(one.environment),
         "evaluation": None if one.after is None else one.after.id,
         "task_digest": None if one.current is None else one.current.task.digest,

@@ -25,9 +25,9 @@ from adjudge.records.stability import StabilityRecord
 from adjudge.records.task import Task
 from adjudge.records.tree import TreeEntry
 
-__all__ = ["Carried", "RecipeFacts", "carry", "changed_environment", "facts_of", "same_files"]
+__all__ = ["ASKS_MODELS", "Carried", "RecipeFacts", "carry", "changed_environment", "facts_of", "same_files"]
 
-_ASKED_ONCE = ("model_judge",)
+ASKS_MODELS = ("model_judge",)
 """Types whose answer is carried over unless a judge is asked again."""
 
 
@@ -88,6 +88,7 @@ def carry(
     stability: StabilityRecord | None,
     only: Collection[str] = (),
     force: bool = False,
+    ask: bool = False,
 ) -> Carried:
     """Decide which rows of an evaluation hold for a task.
 
@@ -99,6 +100,7 @@ def carry(
         stability: What is known about unstable tests.
         only: Scorers to compute; every other keeps its row where it has one. Empty: whatever changed.
         force: Compute everything that can be.
+        ask: Whether models are asked again.
     """
     rows = {row.name: row for row in before.scorers}
     same_sandbox = _asked(old) == _asked(new)
@@ -110,8 +112,10 @@ def carry(
         row = rows.get(spec.name) or _of_same_kind(spec, before)
         if row is None:
             continue
-        if _stays(spec, row) or (only and spec.name not in only):
+        if (only and spec.name not in only) or _stays(spec, row, ask=ask):
             held[spec.name] = _flagged(row, spec)
+            continue
+        if spec.type in ASKS_MODELS and ask:
             continue
         if only or force or row.verdict is Verdict.ERROR or _is_newer(stability, spec.name, before):
             continue
@@ -164,10 +168,12 @@ def _texts(value: JsonValue) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _stays(spec: ScorerSpec, row: ScorerResult) -> bool:
+def _stays(spec: ScorerSpec, row: ScorerResult, *, ask: bool) -> bool:
     """Whether a row can only be carried: what it looked at is gone, or a model would have to be asked."""
     same = (row.type, row.config_digest) == (spec.type, digest_json(dict(spec.config)))
-    return same and (spec.type in _ASKED_ONCE or spec.config.get("isolation") == "live")
+    if spec.type in ASKS_MODELS:
+        return same and not ask
+    return same and spec.config.get("isolation") == "live"
 
 
 def _of_same_kind(spec: ScorerSpec, before: Evaluation) -> ScorerResult | None:
