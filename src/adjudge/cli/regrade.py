@@ -86,7 +86,7 @@ def regrade(
         with_scenario,
         only,
         force,
-        ask=judge is not None,
+        ask_models=judge is not None,
         judge=load_judge(by) if by else None,
     )
     means = RegradeMeans(
@@ -95,6 +95,7 @@ def regrade(
         state_dir=settings.state_dir,
         jobs=jobs or settings.jobs,
         backend=backend_chooser(sandbox, settings),
+        answers=settings.answers_dir,
     )
     done = grade_again(request, means)
     if as_json:
@@ -125,7 +126,7 @@ def render_regrading(done: Regrading) -> str:
     if asked := [one.after for one in added if one.judged and one.after is not None]:
         said = Counter(evaluation.gates.judge.verdict for evaluation in asked)
         counted = "  ".join(f"{verdict} {said[verdict]}" for verdict in Verdict if said[verdict])
-        lines.append(f"judged {len(asked)}: {counted}")
+        lines.append(f"{len(asked)} of {total} runs were judged again: {counted}")
     environment = sorted({part for one in done.runs for part in one.environment})
     if environment:
         count = sum(bool(one.environment) for one in done.runs)

@@ -20,6 +20,7 @@ from adjudge.reports.plain import plain
 from adjudge.sandbox.choose import refuse_unknown
 from adjudge.settings import Settings, load_settings
 from adjudge.store.opening import store_for
+from adjudge.store.places import find_place
 from adjudge.tasks.experiments import is_experiment, load_experiment
 from adjudge.tasks.load import label
 from adjudge.workflows.agents import agent_ref
@@ -154,6 +155,7 @@ def run(
                 asked, settings, lambda message: progress(RunEvent(EventKind.NOTE, message=message))
             ),
             observe=progress,
+            store_folder=find_place(settings).folder,
         )
         if from_trace:
             # Loaded here: readers of traces are for those who have some.

@@ -13,7 +13,7 @@ from adjudge.errors import InfraError
 from adjudge.records.sandbox import Limits, Mount, SandboxSpec
 from adjudge.records.task import SandboxSettings
 
-__all__ = ["COLLECTORS", "Means", "make_collector", "runs_code", "sandbox_spec"]
+__all__ = ["COLLECTORS", "Means", "asks_a_model", "make_collector", "runs_code", "sandbox_spec"]
 
 COLLECTORS: Mapping[str, str] = {
     "parsed_change": "adjudge.evidence.changes:ParsedChangeCollector",
@@ -84,11 +84,20 @@ def _read_file(path: str, subject: Subject) -> bytes:
 
 def runs_code(kind: str) -> bool:
     """Whether answering a kind of request runs code or asks a model."""
+    return _cost(kind) >= RUNS_CODE
+
+
+def asks_a_model(kind: str) -> bool:
+    """Whether answering a kind of request asks a model."""
+    return _cost(kind) > RUNS_CODE
+
+
+def _cost(kind: str) -> int:
     if kind not in COLLECTORS:
-        return False
+        return 0
     module, _, attribute = COLLECTORS[kind].partition(":")
     cost: int = getattr(importlib.import_module(module), attribute).cost
-    return cost >= RUNS_CODE
+    return cost
 
 
 def sandbox_spec(settings: SandboxSettings) -> SandboxSpec:

@@ -88,7 +88,7 @@ def carry(
     stability: StabilityRecord | None,
     only: Collection[str] = (),
     force: bool = False,
-    ask: bool = False,
+    ask_models: bool = False,
 ) -> Carried:
     """Decide which rows of an evaluation hold for a task.
 
@@ -100,7 +100,7 @@ def carry(
         stability: What is known about unstable tests.
         only: Scorers to compute; every other keeps its row where it has one. Empty: whatever changed.
         force: Compute everything that can be.
-        ask: Whether models are asked again.
+        ask_models: Whether scorers that ask a model are computed, too; else they say what they said, or N/A.
     """
     rows = {row.name: row for row in before.scorers}
     same_sandbox = _asked(old) == _asked(new)
@@ -110,12 +110,14 @@ def carry(
     rests_on_environment = False
     for spec in new.scenario.recipe.scorers:
         row = rows.get(spec.name) or _of_same_kind(spec, before)
+        if spec.type in ASKS_MODELS and ask_models:
+            continue
         if row is None:
+            if spec.type in ASKS_MODELS:
+                held[spec.name] = _not_asked(spec, facts[spec.name].version)
             continue
-        if (only and spec.name not in only) or _stays(spec, row, ask=ask):
+        if _stays(spec, row) or (only and spec.name not in only):
             held[spec.name] = _flagged(row, spec)
-            continue
-        if spec.type in ASKS_MODELS and ask:
             continue
         if only or force or row.verdict is Verdict.ERROR or _is_newer(stability, spec.name, before):
             continue
@@ -168,12 +170,27 @@ def _texts(value: JsonValue) -> Iterator[str]:
             yield from _texts(item)
 
 
-def _stays(spec: ScorerSpec, row: ScorerResult, *, ask: bool) -> bool:
+def _stays(spec: ScorerSpec, row: ScorerResult) -> bool:
     """Whether a row can only be carried: what it looked at is gone, or a model would have to be asked."""
     same = (row.type, row.config_digest) == (spec.type, digest_json(dict(spec.config)))
-    if spec.type in ASKS_MODELS:
-        return same and not ask
-    return same and spec.config.get("isolation") == "live"
+    return same and (spec.type in ASKS_MODELS or spec.config.get("isolation") == "live")
+
+
+def _not_asked(spec: ScorerSpec, version: str) -> ScorerResult:
+    """The row of a scorer that would have to ask a model, which nobody asked for."""
+    return ScorerResult(
+        name=spec.name,
+        type=spec.type,
+        verdict=Verdict.NA,
+        score=None,
+        required=spec.required,
+        gate=spec.gate,
+        weight=spec.weight,
+        counted=spec.counted,
+        reason="no model was asked; regrade with --judge does",
+        version=version,
+        config_digest=digest_json(dict(spec.config)),
+    )
 
 
 def _of_same_kind(spec: ScorerSpec, before: Evaluation) -> ScorerResult | None:

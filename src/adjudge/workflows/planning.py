@@ -18,7 +18,7 @@ from adjudge.formats.tasks.messages import did_you_mean
 from adjudge.formats.tasks.scenario import JUDGE_PARTS
 from adjudge.records.experiment import ExperimentPlan, MatrixBlock
 from adjudge.records.run import AgentRef, RunKey
-from adjudge.records.task import Task
+from adjudge.records.task import SourceKind, Task
 from adjudge.tasks.freeze import FrozenTask, freeze
 from adjudge.tasks.load import LoadedScenario, load_scenario
 from adjudge.tasks.lookup import find_task
@@ -64,11 +64,16 @@ class _Found(NamedTuple):
     tags: Mapping[str, str]
 
 
-def plan_matrix(plan: ExperimentPlan, state_dir: Path) -> Matrix:
+def plan_matrix(plan: ExperimentPlan, state_dir: Path, *, store_folder: Path | None = None) -> Matrix:
     """Load and freeze the tasks of a plan and lay out its runs.
 
     The first trial of everything comes before the second of anything, so that what was left out when money
     or patience ran out is repeats.
+
+    Args:
+        plan: What is asked for.
+        state_dir: Where tasks are frozen.
+        store_folder: Where runs are kept; a source that holds it would change with every run.
 
     Raises:
         ScenarioInvalid: Scenarios are not valid, or not fit to be run; every problem of all is in it.
@@ -95,6 +100,8 @@ def plan_matrix(plan: ExperimentPlan, state_dir: Path) -> Matrix:
             hint="see what there is: adjudge run --dry-run",
         )
     _refuse_misfits(wanted)
+    if store_folder is not None:
+        _refuse_store_inside([found for found, _, _, _ in wanted], store_folder)
     matrix = Matrix(warnings=list(finder.warnings))
     frozen: dict[str, FrozenTask] = {}
     seen: dict[str, str] = {}
@@ -241,6 +248,20 @@ def _refuse_unknown_filters(where: Mapping[str, str], tasks: Sequence[_Found]) -
     for key in where:
         if key not in known:
             raise UsageError(f"--where {key}=…: no task has a tag {key!r}", hint=did_you_mean(key, known))
+
+
+def _refuse_store_inside(tasks: Sequence[_Found], store_folder: Path) -> None:
+    store = Path(os.path.realpath(store_folder))
+    for found in tasks:
+        loaded = found.scenario
+        source = None if isinstance(loaded, FrozenTask) else loaded.scenario.workspace
+        if source is None or source.source is not SourceKind.DIRECTORY or isinstance(loaded, FrozenTask):
+            continue
+        if store.is_relative_to(os.path.realpath(loaded.folder / (source.path or "."))):
+            raise UsageError(
+                f"{loaded.file}: workspace.path: {source.path!r} holds {store_folder}, where runs are kept",
+                hint="run adjudge from another folder, or set ADJUDGE_STORE to one outside",
+            )
 
 
 def _refuse_misfits(cells: Sequence[tuple[_Found, AgentRef, str | None, int]]) -> None:

@@ -15,18 +15,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from adjudge.contracts import BlobStore, GradedSubject, RunStore, SandboxBackend
-from adjudge.engine.collectors import Means
+from adjudge.engine.collectors import Means, asks_a_model
 from adjudge.errors import AdjudgeError, ConfigInvalid, UsageError
 from adjudge.formats.tasks.messages import did_you_mean
 from adjudge.gates.run import run_gate
 from adjudge.records.base import Record
 from adjudge.records.evaluation import Evaluation, GateResult, TaskRef
-from adjudge.records.evidence import EvidenceRequest, ModelScoring
+from adjudge.records.evidence import EvidenceRequest
 from adjudge.records.judging import JudgeConfig
 from adjudge.records.run import Run, RunStatus
 from adjudge.records.score import Verdict
 from adjudge.records.task import RunLimits, Task
-from adjudge.settings import ANSWERS
 from adjudge.tasks.stability import find_stability
 from adjudge.workflows.carrying import ASKS_MODELS, Carried, RecipeFacts, carry, facts_of, same_files
 from adjudge.workflows.experiment import tighter
@@ -53,7 +52,7 @@ class RegradeRequest:
     with_scenario: str | None = None
     only: tuple[str, ...] = ()
     force: bool = False
-    ask: bool = False
+    ask_models: bool = False
     """Whether judges are asked again; else what they said is carried over."""
     judge: JudgeConfig | None = None
     """Who is asked; None: the judge of each run's experiment."""
@@ -68,6 +67,8 @@ class RegradeMeans:
     state_dir: Path
     jobs: int
     backend: Callable[[Task], SandboxBackend]
+    answers: Path | None = None
+    """Where answers of models are remembered."""
     observe: Callable[[Regraded], None] = field(default=lambda _: None)
 
 
@@ -166,7 +167,7 @@ class _Regrader:
         self._limits: dict[str | None, RunLimits] = {None: RunLimits()}
         self._slots = asyncio.Semaphore(means.jobs)
         self._writer = StoreWriter()
-        self._answers = None if request.force else means.state_dir / ANSWERS
+        self._answers = None if request.force else means.answers
         self._judges = Judges(means.store, means.blobs, request.judge, self._answers)
         self._left_out = 0
         self._names: dict[str, None] = {}
@@ -249,11 +250,13 @@ class _Regrader:
                 raise UsageError(
                     f"no scorer of these runs is called {name!r}", hint=did_you_mean(name, list(self._names))
                 )
-        if self._request.ask and not any(self._judge_of(one.run) or _asks_models(one) for one in planned):
+        if self._request.ask_models and not any(
+            self._judge_of(one.run) or _asks_models(one) for one in planned
+        ):
             raise ConfigInvalid("no judge was named", hint="--judge FILE|MODEL, or set ADJUDGE_JUDGE")
 
     def _judge_of(self, run: Run) -> JudgeConfig | None:
-        return self._judges.of(run) if self._request.ask else None
+        return self._judges.of(run) if self._request.ask_models else None
 
     async def _regrade(self, planned: _Planned) -> Regraded:
         run, before = planned.run, planned.before
@@ -309,7 +312,7 @@ class _Regrader:
             stability=stability,
             only=self._request.only,
             force=self._request.force,
-            ask=self._request.ask,
+            ask_models=self._request.ask_models,
         )
 
     async def _graded(
@@ -343,7 +346,7 @@ class _Regrader:
                         settings=task.scenario.sandbox,
                         blobs=self._means.blobs,
                         answers=self._answers,
-                        asks_models=self._request.ask,
+                        asks_models=self._request.ask_models,
                     ),
                     jobs=1,
                     unstable={} if stability is None else stability.unstable(),
@@ -376,7 +379,7 @@ class _Regrader:
         return [
             (request, answer)
             for request, answer in stored
-            if (not self._request.ask if isinstance(request, ModelScoring) else carried.evidence)
+            if (not self._request.ask_models if asks_a_model(request.kind) else carried.evidence)
             and same_files(request.model_dump(mode="json"), old, task)
         ]
 

@@ -33,6 +33,8 @@ class RunMeans:
     backend: Callable[[str | None], Callable[[Task], SandboxBackend]]
     """From the sandbox an experiment asks for to the choice for each task."""
     observe: Observe
+    store_folder: Path | None = None
+    """Where the store's files lie, if anywhere on this machine."""
 
 
 class RunResult(NamedTuple):
@@ -56,7 +58,7 @@ def run_experiment(plan: ExperimentPlan, means: RunMeans, *, new: bool = False) 
     if plan.judge is not None:
         # Before anything is spent: a judge that cannot be is found out after the first agent otherwise.
         parse_judge(plan.judge, where=f"{plan.name}: judge")
-    matrix = plan_matrix(plan, means.state_dir)
+    matrix = plan_matrix(plan, means.state_dir, store_folder=means.store_folder)
     for warning in matrix.warnings:
         means.observe(RunEvent(EventKind.NOTE, message=warning))
     experiment, resumed = begin_experiment(plan, matrix.cells, means.store, new=new)

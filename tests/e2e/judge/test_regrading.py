@@ -114,7 +114,7 @@ def test_judges_are_asked_again_only_when_they_are_asked_for(
     # Without a name it is the judge of the experiment; with --force no remembered answer is taken.
     code, said = call("regrade", "--all", "--force", "--judge")
     assert models.asked == 4, said
-    assert "judged 1: FAIL 1" in said
+    assert "1 of 1 runs were judged again: FAIL 1" in said
     assert current(call) == {"only shop": "PASS", "nice": "FAIL", "judge": "FAIL"}
 
     # What they say then is carried over in turn.

@@ -300,3 +300,12 @@ def test_traces_made_elsewhere_become_runs_once(project: Project, capsys: pytest
     assert project.run("--from-trace", project.root / "none") == 2
     assert project.run("--from-trace") == 2
     assert project.run("--from-trace", chat, "--agent", "noop") == 2
+
+
+def test_a_source_that_holds_the_store_is_refused(
+    project: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = project.task("login")
+    monkeypatch.setenv("ADJUDGE_STORE", str(folder / "src" / "store"))
+    assert project.run("tasks/login", "--agent", "noop") == 2
+    assert "workspace.path: 'src' holds" in capsys.readouterr().err

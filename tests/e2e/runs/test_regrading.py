@@ -12,6 +12,7 @@ from adjudge.contracts import GradedSubject
 from adjudge.engine import environment
 from adjudge.records.score import Verdict
 from adjudge.scorers.behaviour.command import Command
+from adjudge.testing.providers import ScriptedReply, scripted_server
 from adjudge.workflows import carrying
 
 
@@ -181,3 +182,28 @@ def test_runs_without_a_workspace_are_left_as_they_are(project: Project) -> None
     assert project.run("tasks", "--agent", "noop", "--quiet") == 3
     assert project.regrade("--all", "--force") == 3
     assert counts(project) == [1]
+
+
+def test_the_judge_is_asked_again_only_when_that_is_asked_for(
+    graded: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert graded.regrade("--all", "--judge") == 2
+    assert "no judge was named" in capsys.readouterr().err
+    opinion: dict[str, object] = {
+        "scores": {"task_completion": 3, "instruction_adherence": 3, "efficiency": 3},
+        "verdict": "PASS",
+        "failure_mode": None,
+        "reasoning": "By the diff.",
+        "fact_checks": [],
+    }
+    with scripted_server(lambda asked: ScriptedReply(json.dumps(opinion))) as server:
+        judge = graded.root / "judge.yaml"
+        judge.write_text(json.dumps({"model": {"model": "m", "base_url": server.openai_url}, "retries": 0}))
+        monkeypatch.setenv("ADJUDGE_JUDGE", str(judge))
+        assert graded.regrade("--all", "--force") == 1
+        assert len(server.asked) == 0
+        assert graded.regrade("--all", "--judge") == 1
+        assert len(server.asked) == 2
+    assert "2 of 2 runs were judged again" in capsys.readouterr().out
+    current = [graded.store.current_evaluation(run.id) for run in graded.runs()]
+    assert [one.gates.judge.verdict for one in current if one is not None] == [Verdict.PASS, Verdict.PASS]

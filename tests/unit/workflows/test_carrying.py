@@ -121,6 +121,17 @@ def test_live_results_and_models_are_only_ever_carried() -> None:
     assert set(carried(before, live, facts=facts, force=True).rows) == {"unit", "model_judge"}
 
 
+def test_models_are_asked_only_when_that_is_asked_for() -> None:
+    judged = task(spec("model_judge"), spec("paths"))
+    facts = {**FACTS, "model_judge": ScorerFacts("1", runs_code=True)}
+    said = graded(row("model_judge"), row("paths"))
+    assert carried(said, judged, facts=facts).rows["model_judge"].verdict is Verdict.PASS
+    assert set(carried(said, judged, facts=facts, ask_models=True).rows) == {"paths"}
+    new = carried(graded(row("paths")), judged, facts=facts).rows["model_judge"]
+    assert (new.verdict, new.score) == (Verdict.NA, None)
+    assert "model_judge" not in carried(graded(row("paths")), judged, facts=facts, ask_models=True).rows
+
+
 def test_unstable_tests_found_later_are_taken_into_account() -> None:
     before = graded(row("unit"), row("paths"))
     suite = SuiteStability(scorer="unit", tests=1, unstable=(UnstableTest(id="a", outcomes={"passed": 1}),))
