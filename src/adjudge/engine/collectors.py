@@ -20,6 +20,7 @@ COLLECTORS: Mapping[str, str] = {
     "path_state": "adjudge.evidence.paths:PathStateCollector",
     "secret_scan": "adjudge.evidence.secrets:SecretScanCollector",
     "source_scan": "adjudge.evidence.sources:SourceScanCollector",
+    "suite_scan": "adjudge.evidence.suites:SuiteScanCollector",
     "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
     "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
     "output_file": "adjudge.evidence.outputs:OutputFileCollector",

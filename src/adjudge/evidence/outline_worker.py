@@ -1,6 +1,7 @@
 """The process that parses source files: for each one it is sent, the outline back. `outlining` is its parent.
 
-Input: a line with the file's suffix and size, then its bytes. Output: a line of JSON, the outline or null.
+Input: a line with what is wanted (`functions` or `tests`), the file's suffix and its size, then its bytes.
+Output: a line of JSON, the outline or null.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ import resource
 import sys
 
 from adjudge.syntax.stubs import outline_source
+from adjudge.syntax.testcode.outline import outline_tests
 
 __all__ = ["main"]
 
@@ -22,8 +24,9 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     while header := source.readline():
-        suffix, _, size = header.decode("ascii").rstrip("\n").partition(" ")
-        outline = outline_source(f"source{suffix}", source.read(int(size)))
+        what, suffix, size = header.decode("ascii").rstrip("\n").split(" ")
+        read = outline_tests if what == "tests" else outline_source
+        outline = read(f"source{suffix}", source.read(int(size)))
         answers.write((b"null" if outline is None else outline.model_dump_json().encode()) + b"\n")
         answers.flush()
 

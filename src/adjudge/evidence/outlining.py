@@ -16,6 +16,7 @@ from typing import Self
 
 from adjudge.errors import InfraError
 from adjudge.records.source import SourceOutline
+from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 
 __all__ = ["OutlineUnavailable", "Outliner"]
@@ -51,13 +52,27 @@ class Outliner:
             OutlineUnavailable: It is too large, or takes too long to parse.
             InfraError: There is no process to parse it in.
         """
+        reply = self._asked("functions", path, source)
+        return None if reply is None else SourceOutline.model_validate_json(reply)
+
+    def outline_tests(self, path: str, source: bytes) -> SuiteOutline | None:
+        """What a test file checks; None when tests of its language are not read by their syntax.
+
+        Raises:
+            OutlineUnavailable: It is too large, or takes too long to parse.
+            InfraError: There is no process to parse it in.
+        """
+        reply = self._asked("tests", path, source)
+        return None if reply is None else SuiteOutline.model_validate_json(reply)
+
+    def _asked(self, what: str, path: str, source: bytes) -> bytes | None:
         if grammar_of(path) is None:
             return None
         if len(source) > MAX_SOURCE_BYTES:
             raise OutlineUnavailable(f"larger than {MAX_SOURCE_BYTES // 1024:,} KiB")
         suffix = path[path.rindex(".") :]
-        reply = self._exchange(f"{suffix} {len(source)}\n".encode("ascii") + source)
-        return None if reply == b"null\n" else SourceOutline.model_validate_json(reply)
+        reply = self._exchange(f"{what} {suffix} {len(source)}\n".encode("ascii") + source)
+        return None if reply == b"null\n" else reply
 
     def _exchange(self, question: bytes) -> bytes:
         child = self._child = self._child or self._start()

@@ -20,6 +20,7 @@ from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
+from adjudge.records.testcode import SuiteOutline
 from adjudge.records.testreport import CollectedTests, TestReport, TrustedTestRun
 from adjudge.records.trace import TraceSummary
 from adjudge.records.verifier import RewardReading, VerifierNotes
@@ -56,9 +57,12 @@ __all__ = [
     "RequestFor",
     "ScannedFile",
     "ScannedSources",
+    "ScannedSuite",
+    "ScannedSuites",
     "SecretFindings",
     "SecretScan",
     "SourceScan",
+    "SuiteScan",
     "SummarisedTrace",
     "TestCollection",
     "TestCommand",
@@ -429,6 +433,39 @@ class SourceScan(EvidenceRequest):
         return ScannedSources
 
 
+class ScannedSuite(Record):
+    """A changed test file, before and after."""
+
+    path: WorkspacePath
+    old_path: WorkspacePath
+    before: SuiteOutline | None = None
+    """None: it was no test file, or not there."""
+    after: SuiteOutline | None = None
+    readable: bool = True
+    """Whether both sides could be read by their syntax; where not, nothing is known of either."""
+
+
+class ScannedSuites(Record):
+    """The changed test files in languages whose tests are read by their syntax."""
+
+    files: tuple[ScannedSuite, ...]
+
+
+class SuiteScan(EvidenceRequest):
+    """Asks what changed test files check, before and after."""
+
+    kind: ClassVar[str] = "suite_scan"
+    test_globset: tuple[str, ...]
+    """fnmatch patterns of the test files; litter is included when it matches."""
+    third_party: bool = False
+    """Whether files in the places of package managers count as well."""
+
+    @property
+    def answer_type(self) -> type[ScannedSuites]:
+        """The files."""
+        return ScannedSuites
+
+
 class FileMatch(StrEnum):
     """How a file compares with the one that was expected."""
 
@@ -632,6 +669,7 @@ AnyRequest = (
     | ReportRun
     | CleanTree
     | SourceScan
+    | SuiteScan
     | FileComparison
     | PatternSearch
     | OutputFile

@@ -44,6 +44,9 @@ from adjudge.records.evidence import (
     ComparedFiles,
     FileComparison,
     FileLines,
+    ModelScores,
+    ModelScoring,
+    ModelVote,
     OutputFile,
     ParsedChange,
     ParsedChangeSet,
@@ -56,9 +59,12 @@ from adjudge.records.evidence import (
     ReportRun,
     ScannedFile,
     ScannedSources,
+    ScannedSuite,
+    ScannedSuites,
     SecretFindings,
     SecretScan,
     SourceScan,
+    SuiteScan,
     SummarisedTrace,
     TestCollection,
     TestRun,
@@ -82,6 +88,7 @@ from adjudge.records.testreport import (
 )
 from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.stubs import outline_source
+from adjudge.syntax.testcode.outline import outline_tests, reads_tests_of
 
 __all__ = [
     "Attempt",
@@ -213,6 +220,8 @@ class Attempt:
             return CommandOutcome(result=exec_result())
         if isinstance(request, SourceScan):
             return self._sources(request)
+        if isinstance(request, SuiteScan):
+            return self._suites(request)
         if isinstance(request, PatternSearch):
             return self._search(request)
         if isinstance(request, FileComparison):
@@ -240,6 +249,10 @@ class Attempt:
         if isinstance(request, VerifierRun):
             reading = RewardReading(reward=1.0, source="reward.json", rewards={"reward": 1.0})
             return VerifierOutcome(result=exec_result(), reading=reading, notes=VerifierNotes())
+        if isinstance(request, ModelScoring):
+            return ModelScores(
+                votes=tuple(ModelVote(model=juror.model, score=1.0) for juror in request.jurors)
+            )
         assert isinstance(request, SecretScan)
         return SecretFindings(findings=(), scanned_bytes=0)
 
@@ -347,6 +360,26 @@ class Attempt:
                 )
             )
         return ScannedSources(files=tuple(files))
+
+    def _suites(self, request: SuiteScan) -> ScannedSuites:
+        patterns = PathPatterns(request.test_globset)
+        files: list[ScannedSuite] = []
+        for change in self.change_set.changes:
+            old_path = change.old_path or change.path
+            if not any(path in patterns and reads_tests_of(path) for path in (old_path, change.path)):
+                continue
+            before = outline_tests(old_path, self._old(change)) if old_path in patterns else None
+            after = outline_tests(change.path, self._new(change)) if change.path in patterns else None
+            files.append(
+                ScannedSuite(
+                    path=change.path,
+                    old_path=old_path,
+                    before=before,
+                    after=after,
+                    readable=after is None or after.error_line is None,
+                )
+            )
+        return ScannedSuites(files=tuple(files))
 
     def _search(self, request: PatternSearch) -> PatternMatches:
         texts = {

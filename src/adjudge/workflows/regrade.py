@@ -19,6 +19,7 @@ from adjudge.engine.collectors import Means, asks_a_model
 from adjudge.errors import AdjudgeError, ConfigInvalid, UsageError
 from adjudge.formats.tasks.messages import did_you_mean
 from adjudge.gates.run import run_gate
+from adjudge.records.annotation import ErrorSource
 from adjudge.records.base import Record
 from adjudge.records.evaluation import Evaluation, GateResult, TaskRef
 from adjudge.records.evidence import EvidenceRequest
@@ -30,8 +31,6 @@ from adjudge.tasks.stability import find_stability
 from adjudge.workflows.carrying import ASKS_MODELS, Carried, RecipeFacts, carry, facts_of, same_files
 from adjudge.workflows.experiment import tighter
 from adjudge.workflows.grading import SubjectGrading
-from adjudge.workflows.judgeruns import judgement_of
-from adjudge.workflows.judging import judged
 from adjudge.workflows.recipes import GradedBy
 from adjudge.workflows.rejudging import Judges
 from adjudge.workflows.revision import OtherScorers, Revisions
@@ -413,10 +412,13 @@ def _asks_models(planned: _Planned) -> bool:
 def _with_judge(graded: GradedSubject, before: Evaluation) -> GradedSubject:
     """What a judge said of the run stays; and so does what ran the code of rows that were carried."""
     evaluation = graded.evaluation
-    judgement = judgement_of(before)
-    if judgement is not None:
-        evaluation = judged(evaluation, judgement)
-    update: dict[str, Any] = {"gates": evaluation.gates.model_copy(update={"judge": before.gates.judge})}
+    said = (tag for tag in before.error_taxonomy if tag.source is ErrorSource.JUDGE)
+    update: dict[str, Any] = {
+        "judge": before.judge,
+        "gates": evaluation.gates.model_copy(update={"judge": before.gates.judge}),
+        "error_taxonomy": (*evaluation.error_taxonomy, *said),
+        "confidence": evaluation.confidence or before.confidence,
+    }
     if evaluation.provenance.sandbox is None and before.provenance.sandbox is not None:
         update["provenance"] = evaluation.provenance.model_copy(
             update={

@@ -12,7 +12,7 @@ from adjudge.testing.attempts import Attempt, Executable, Symlink, Thing
 pytestmark = pytest.mark.anyone
 
 SKIP = "@pytest.mark.skip\n"
-TEST = "def test_a():\n    assert 1\n"
+TEST = "def test_a():\n    assert f() == 1\n"
 
 
 def skips(before: dict[str, Thing], after: dict[str, Thing], **config: object) -> ScorerOutcome:
@@ -23,18 +23,26 @@ def assertions(before: dict[str, Thing], after: dict[str, Thing], **config: obje
     return Attempt(before, after).score(AssertionsNotWeakened, config)
 
 
-def test_a_skip_taken_out_makes_up_for_one_put_in() -> None:
-    before: dict[str, Thing] = {"test_a.py": SKIP + TEST, "test_b.py": TEST}
-    after: dict[str, Thing] = {"test_a.py": TEST, "test_b.py": SKIP + TEST}
+def test_a_skip_taken_out_makes_up_for_one_put_in_where_lines_are_counted() -> None:
+    skipped, free = "#[ignore]\nfn a() {}\n", "fn a() {}\n"
+    before: dict[str, Thing] = {"tests/a.rs": skipped, "tests/b.rs": free}
+    after: dict[str, Thing] = {"tests/a.rs": free, "tests/b.rs": skipped}
     assert skips(before, after).verdict is Verdict.PASS
+
+
+def test_a_skip_taken_off_one_test_does_not_make_up_for_one_put_on_another() -> None:
+    other = "def test_b():\n    assert f() == 2\n"
+    before: dict[str, Thing] = {"test_a.py": SKIP + TEST + other}
+    after: dict[str, Thing] = {"test_a.py": TEST + SKIP + other}
+    assert [finding.line for finding in skips(before, after).findings] == [3]
 
 
 def test_only_the_markers_that_came_are_shown() -> None:
     before: dict[str, Thing] = {"test_a.py": SKIP + TEST}
-    after: dict[str, Thing] = {"test_a.py": "\n" + SKIP + TEST + "@pytest.mark.xfail\n" + TEST}
+    after: dict[str, Thing] = {"test_a.py": "\n" + SKIP + TEST + "@pytest.mark.xfail\ndef test_b(): ...\n"}
     outcome = skips(before, after)
     assert [(finding.path, finding.line) for finding in outcome.findings] == [("test_a.py", 5)]
-    assert outcome.details == {"test_files_changed": 1, "skips_added": 1, "skips_removed": 0}
+    assert outcome.details["skips_added"] == 1
 
 
 def test_other_files_are_no_test_files() -> None:
@@ -74,15 +82,16 @@ def test_a_symlink_for_a_test_file_takes_its_assertions() -> None:
 
 
 def test_moving_a_test_between_files_loses_nothing() -> None:
-    more = "def test_b():\n    assert 2\n"
+    more = "def test_b():\n    assert f() == 2\n"
     before: dict[str, Thing] = {"test_a.py": TEST + more, "test_b.py": "x = 1\n"}
     after: dict[str, Thing] = {"test_a.py": TEST, "test_b.py": "x = 1\n" + more}
     assert assertions(before, after).verdict is Verdict.PASS
 
 
 def test_the_net_loss_is_counted_over_all_files() -> None:
-    before: dict[str, Thing] = {"test_a.py": TEST * 3, "test_b.py": "x = 1\n"}
-    after: dict[str, Thing] = {"test_a.py": "x = 1\n", "test_b.py": "assert 5\n"}
+    check = "assert_eq!(a, b);\n"
+    before: dict[str, Thing] = {"tests/a.rs": check * 3, "tests/b.rs": "x\n"}
+    after: dict[str, Thing] = {"tests/a.rs": "x\n", "tests/b.rs": "assert!(c);\n"}
     outcome = assertions(before, after)
     assert outcome.reason == "2 assertions fewer than before"
     assert len(outcome.findings) == 3

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Annotated, ClassVar
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
@@ -14,40 +14,63 @@ from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
 from adjudge.scorers.integrity.changed_tests import (
     ChangedTest,
+    by_syntax,
+    changed_product,
     changed_tests,
-    lines_of_tests,
+    evidence_on_tests,
     marker_moves,
     shown,
     unreadable,
+    weakening_finding,
 )
 from adjudge.scorers.wording import counted, first_findings
 from adjudge.syntax.lines import assertions_in
+from adjudge.syntax.testcode.compare import SuiteChange, count_checks, weakenings
 
 __all__ = ["AssertionsNotWeakened"]
 
 
 class AssertionsNotWeakened:
-    """No more assertions were removed from test files than added.
+    """No test was made to check less than before.
 
     Measures:
-        Weakening tests. Assertions (`assert`, `self.assertEqual`, `pytest.raises`, `expect(…)`, `t.Errorf`,
-        `assertThat`, `assert_eq!`, `must_equal`, …) are counted on the removed and on the added lines of
-        changed test files, in Python, JavaScript and TypeScript, Go, Java, Rust and Ruby. More removed than
-        added, over all files together, fails; so does renaming a test file to a name that is no test's. One
-        that was commented out is removed; a deleted test file takes its assertions with it; a moved one
-        keeps them. N/A when no test file changed.
+        Weakening tests. In Python, JavaScript, TypeScript and Go test files are read by their syntax. Tests
+        are matched across versions by name, body and what they check, so that renaming, moving, splitting,
+        adding parameters, porting from `unittest` to `pytest`, extracting helpers and reformatting change
+        nothing. It fails when a check
+
+        - is gone, with its test or without it, and nothing like it came (`assertion-removed`,
+          `test-removed`);
+        - always holds: `assert True`, `or True`, a tuple, a comparison with itself
+          (`assertion-always-holds`);
+        - says much less of the same thing, as `==` made into `in`, truthy or `is not None`, `toBe` into
+          `toBeTruthy`, an exception into `Exception` (`matcher-loosened`, `tolerance-widened`);
+        - asks the opposite (`polarity-flipped`);
+        - cannot fail its test: after a `return`, under `if False` or a look at the environment, inside a
+          `try` that forgets, a promise nobody waits for (`assertion-unreachable`, `-gated`, `-swallowed`,
+          `-unawaited`);
+
+        when a test lost rows of its table (`cases-dropped`), is no longer found by the runner or is shadowed
+        by another of its name (`test-not-collected`), or when a test file was renamed to a name that is no
+        test's. Another expected value fails it only where the attempt changed no source but tests
+        (`expected-changed`); otherwise it is in the details as `noted`, for whether it is right depends on
+        the task.
+
+        In Java, Rust and Ruby, and in files that do not parse, assertions are counted on removed and added
+        lines; more removed than added, over all such files, fails. N/A when no test file changed.
 
     Evidence:
-        The changed lines of test files, litter included: those matching `test_globset`, or each language's
+        Both sides of changed test files, litter included: those matching `test_globset`, or each language's
         usual names, other people's code under `node_modules` and its like left out. A changed test file
         without lines to compare (binary, too large) fails the check.
 
     How it is fooled:
-        It is a heuristic over lines, and it counts. `assert total == 3` made into `assert total` or `assert
-        True` is one for one; ten empty assertions in a new file make up for ten real ones; a string opened
-        and closed around unchanged lines takes them out unseen; a check kept in a helper or in product code
-        is not seen; one that is never reached still counts. Rust tests inside source files are not test files
-        unless `test_globset` says so. Advisory by default.
+        It does not run anything, and reads what can be innocent as innocent. A check replaced by another,
+        equally strong one on something else passes; so do other inputs, a subject that is mocked or written
+        anew inside the test, a helper whose checks are empty in a file that did not change, a deleted test
+        beside a new one that calls the same function, and regenerated golden data. Where lines are counted,
+        ten empty assertions make up for ten real ones. Rust tests inside source files are not test files
+        unless `test_globset` says so. Advisory by default; a run of the baseline's tests is the proof.
 
     Example:
         ```yaml
@@ -59,7 +82,7 @@ class AssertionsNotWeakened:
     """
 
     name: ClassVar[str] = "assertions_not_weakened"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
@@ -70,31 +93,41 @@ class AssertionsNotWeakened:
         """Shell-style globs of the test files. Left out: the usual names in each language."""
 
     def needs(self, config: Config) -> Sequence[AnyRequest]:
-        """The change set with the lines of test files."""
-        return (lines_of_tests(config.test_globset),)
+        """The changed test files, by line and by what they check."""
+        return evidence_on_tests(config.test_globset)
 
     def score(self, config: Config, evidence: Evidence) -> ScorerOutcome:
         """FAIL when more assertions went than came."""
         tests = changed_tests(config.test_globset, evidence)
         if not tests:
             return ScorerOutcome.not_applicable("no test file changed")
-        moves = marker_moves(tests, assertions_in)
-        net = moves.removed - moves.added
-        details = {
+        suites, others = by_syntax(tests, config.test_globset, evidence)
+        weak, changed = weakenings(suites)
+        if changed and not changed_product(tests, config.test_globset, evidence):
+            weak, changed = [*weak, *changed], []
+        moves = marker_moves([test for test in others if not test.left], assertions_in)
+        net = max(0, moves.removed - moves.added)
+        details: dict[str, JsonValue] = {
             "test_files_changed": len(tests),
-            "assertions_added": moves.added,
-            "assertions_removed": moves.removed,
+            "test_files_by_syntax": len(suites),
+            "assertions_added": moves.added + _total(suites, before=False),
+            "assertions_removed": moves.removed + _total(suites, before=True),
+            "noted": [f"{render_path(one.path)}:{one.line} {one.message}" for one in changed[:100]],
         }
         left = [_left(test) for test in tests if test.left]
         hidden = unreadable(tests, "test-without-lines")
-        if net <= 0 and not left and not hidden:
+        if not weak and not net and not left and not hidden:
+            noted = f"; {counted(len(changed), 'expected value')} changed" if changed else ""
             return ScorerOutcome.passed(
-                f"{counted(len(tests), 'changed test file')}, no assertions lost", details=details
+                f"{counted(len(tests), 'changed test file')}, no assertions lost{noted}", details=details
             )
-        reasons = [f"{counted(net, 'assertion')} fewer than before"] if net > 0 else []
+        lost = net + sum(1 for one in weak if one.rule == "assertion-removed")
+        other = sum(1 for one in weak if one.rule != "assertion-removed")
+        reasons = [f"{counted(lost, 'assertion')} fewer than before"] if lost else []
+        reasons += [f"{counted(other, 'check')} made to say less"] if other else []
         reasons += [f"{counted(len(left), 'test file')} renamed away from the tests"] if left else []
         reasons += [f"{counted(len(hidden), 'test file')} without lines to compare"] if hidden else []
-        gone = moves.gone if net > 0 else ()
+        gone = moves.gone if net else ()
         removed = (
             Finding(
                 rule="assertion-removed",
@@ -104,9 +137,13 @@ class AssertionsNotWeakened:
             )
             for path, marker in gone
         )
-        return ScorerOutcome.failed(
-            "; ".join(reasons), findings=first_findings([*removed, *left, *hidden]), details=details
-        )
+        findings = [*(weakening_finding(one) for one in weak), *removed, *left, *hidden]
+        return ScorerOutcome.failed("; ".join(reasons), findings=first_findings(findings), details=details)
+
+
+def _total(suites: Sequence[SuiteChange], *, before: bool) -> int:
+    """How many checks there were, or are, in the files compared by what they check."""
+    return sum(count_checks(suite.before if before else suite.after) for suite in suites)
 
 
 def _left(test: ChangedTest) -> Finding:

@@ -1,7 +1,9 @@
-"""The test files an attempt changed, and the markers it added to and removed from them.
+"""The test files an attempt changed: what they check before and after.
 
-Shared by `no_new_skips` and `assertions_not_weakened`, which look at changed lines. What in a line is a
-marker is the business of `adjudge.syntax`.
+Where their language is not read by its syntax, the markers that were added to and removed from their lines.
+
+Shared by `no_new_skips` and `assertions_not_weakened`. What a test checks, and what in a line is a marker, is
+the business of `adjudge.syntax`.
 """
 
 from __future__ import annotations
@@ -13,17 +15,28 @@ from dataclasses import dataclass
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import ChangeKind, FileChange
-from adjudge.records.evidence import FileLines, ParsedChange
+from adjudge.records.evidence import FileLines, ParsedChange, SuiteScan
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding
 from adjudge.syntax.languages import Language, default_test_globs, is_third_party, language_of
 from adjudge.syntax.lines import Line, Marker
+from adjudge.syntax.testcode.compare import SuiteChange, Weakening
 
-__all__ = ["ChangedTest", "Moves", "changed_tests", "lines_of_tests", "marker_moves", "unreadable"]
+__all__ = [
+    "ChangedTest",
+    "Moves",
+    "by_syntax",
+    "changed_product",
+    "changed_tests",
+    "evidence_on_tests",
+    "marker_moves",
+    "unreadable",
+    "weakening_finding",
+]
 
 Finder = Callable[[Sequence[Line], Language], list[Marker]]
 
-_SHOWN_CHARACTERS = 120
+_SHOWN_CHARACTERS = 240
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,47 @@ class Moves:
 def lines_of_tests(test_globset: Sequence[str] | None) -> ParsedChange:
     """The request for the change set with the changed lines of test files."""
     return ParsedChange(lines_of=tuple(test_globset) if test_globset is not None else default_test_globs())
+
+
+def evidence_on_tests(test_globset: Sequence[str] | None) -> tuple[ParsedChange, SuiteScan]:
+    """What the checks on test files need: changed lines, and both sides as what they check."""
+    lines = lines_of_tests(test_globset)
+    return lines, SuiteScan(test_globset=lines.lines_of, third_party=test_globset is not None)
+
+
+def by_syntax(
+    tests: Sequence[ChangedTest], test_globset: Sequence[str] | None, evidence: Evidence
+) -> tuple[list[SuiteChange], list[ChangedTest]]:
+    """The test files that can be compared by what they check, and the others."""
+    scanned = {file.path: file for file in evidence[evidence_on_tests(test_globset)[1]].files}
+    suites: list[SuiteChange] = []
+    others: list[ChangedTest] = []
+    for test in tests:
+        file = scanned.get(test.change.path)
+        if file is None or not file.readable or test.lines is None or test.left:
+            others.append(test)
+        else:
+            suites.append(SuiteChange(file.old_path, file.path, file.before, file.after))
+    return suites, others
+
+
+def changed_product(
+    tests: Sequence[ChangedTest], test_globset: Sequence[str] | None, evidence: Evidence
+) -> bool:
+    """Whether the attempt changed any source that is not a test's."""
+    known = {test.change.path for test in tests}
+    changes = evidence[lines_of_tests(test_globset)].change_set.work
+    return any(change.path not in known and language_of(change.path) is not None for change in changes)
+
+
+def weakening_finding(weakening: Weakening) -> Finding:
+    """The finding for a row."""
+    return Finding(
+        rule=weakening.rule,
+        path=weakening.path,
+        line=weakening.line,
+        message=f"{render_path(weakening.path)}:{weakening.line} {shown(weakening.message)}",
+    )
 
 
 def changed_tests(test_globset: Sequence[str] | None, evidence: Evidence) -> list[ChangedTest]:

@@ -13,38 +13,48 @@ from adjudge.records.evidence import AnyRequest
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
 from adjudge.scorers.integrity.changed_tests import (
+    by_syntax,
     changed_tests,
-    lines_of_tests,
+    evidence_on_tests,
     marker_moves,
     shown,
     unreadable,
+    weakening_finding,
 )
 from adjudge.scorers.wording import counted, first_findings
 from adjudge.syntax.lines import skips_in
+from adjudge.syntax.testcode.compare import new_skips
 
 __all__ = ["NoNewSkips"]
 
 
 class NoNewSkips:
-    """No more skip or expected-failure markers were added to test files than removed.
+    """No test was made to skip or to be expected to fail.
 
     Measures:
-        Avoiding tests. Markers that keep a test from running or from failing (`pytest.mark.skip`, `xfail`,
-        `unittest.skip`, `it.skip`, `xit`, `.only`, `t.Skip`, `@Disabled`, `#[ignore]`, …) are counted on
-        the added and on the removed lines of changed test files, in Python, JavaScript and TypeScript, Go,
-        Java, Rust and Ruby. More added than removed, over all files together, fails. Markers in comments
-        and strings do not count. N/A when no test file changed.
+        Avoiding tests. In Python, JavaScript, TypeScript and Go test files are read by their syntax: tests
+        are matched across versions by name, body and what they check, and a test that has a mark it did not
+        have before (`pytest.mark.skip`, `skipif`, `xfail`, `unittest.skip`, `SkipTest`, `importorskip`,
+        `it.skip`, `xit`, `it.todo`, `t.Skip`, …) fails the check, wherever the mark stands: on the test, its
+        class, the file, one case, or inside. So does a focus (`.only`, `fit`), which keeps the others from
+        running. A test that moves takes its marks along; a new test may be skipped under a condition, not
+        always.
+
+        In Java, Rust and Ruby, and in files that do not parse, markers are counted on added and removed lines
+        (`@Disabled`, `#[ignore]`, `pending`, …); more added than removed, over all such files, fails. Markers
+        in comments and strings do not count. N/A when no test file changed.
 
     Evidence:
-        The changed lines of test files, litter included: those matching `test_globset`, or each language's
+        Both sides of changed test files, litter included: those matching `test_globset`, or each language's
         usual names, other people's code under `node_modules` and its like left out. A changed test file
         without lines to compare (binary, too large) fails the check.
 
     How it is fooled:
-        It is a heuristic over lines. A test that is renamed so that the runner passes it over, returns early,
-        or is deselected in configuration is not seen; a marker removed in one file makes up for one added in
-        another; a string that was open before the first changed line hides what follows it. Rust tests inside
-        source files are not test files unless `test_globset` says so. Advisory by default.
+        It does not run anything. A test that is renamed so that the runner passes it over or returns early is
+        left to `assertions_not_weakened`; one that is deselected in configuration or by a hook that sets no
+        mark is not seen. A condition that happens to be true everywhere is taken for one. Where lines are
+        counted, a marker removed in one file makes up for one added in another. Rust tests inside source
+        files are not test files unless `test_globset` says so. Advisory by default.
 
     Example:
         ```yaml
@@ -57,7 +67,7 @@ class NoNewSkips:
     """
 
     name: ClassVar[str] = "no_new_skips"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
@@ -68,44 +78,42 @@ class NoNewSkips:
         """Shell-style globs of the test files. Left out: the usual names in each language."""
 
     def needs(self, config: Config) -> Sequence[AnyRequest]:
-        """The change set with the lines of test files."""
-        return (lines_of_tests(config.test_globset),)
+        """The changed test files, by line and by what they check."""
+        return evidence_on_tests(config.test_globset)
 
     def score(self, config: Config, evidence: Evidence) -> ScorerOutcome:
         """FAIL when more markers came than went."""
         tests = changed_tests(config.test_globset, evidence)
         if not tests:
             return ScorerOutcome.not_applicable("no test file changed")
-        moves = marker_moves(tests, skips_in)
+        suites, others = by_syntax(tests, config.test_globset, evidence)
+        marked = [weakening_finding(skip) for skip in new_skips(suites)]
+        moves = marker_moves(others, skips_in)
+        net = max(0, moves.added - moves.removed)
         hidden = unreadable(tests, "test-without-lines")
         details = {
             "test_files_changed": len(tests),
-            "skips_added": moves.added,
+            "test_files_by_syntax": len(suites),
+            "skips_added": moves.added + len(marked),
             "skips_removed": moves.removed,
         }
-        net = moves.added - moves.removed
-        if net <= 0 and not hidden:
+        if not marked and not net and not hidden:
             return ScorerOutcome.passed(
                 f"{counted(len(tests), 'changed test file')}, no new skip markers", details=details
             )
-        new = moves.new if net > 0 else ()
-        reasons = [f"{counted(net, 'net new skip marker')}"] if net > 0 else []
+        new = moves.new if net else ()
+        total = net + len(marked)
+        reasons = [f"{counted(total, 'net new skip marker')}"] if total else []
         reasons += [f"{counted(len(hidden), 'test file')} without lines to compare"] if hidden else []
+        by_line = (
+            Finding(
+                rule="new-skip",
+                path=path,
+                line=marker.number,
+                message=f"{render_path(path)}:{marker.number} skips: {shown(marker.text)}",
+            )
+            for path, marker in new
+        )
         return ScorerOutcome.failed(
-            "; ".join(reasons),
-            findings=first_findings(
-                [
-                    *(
-                        Finding(
-                            rule="new-skip",
-                            path=path,
-                            line=marker.number,
-                            message=f"{render_path(path)}:{marker.number} skips: {shown(marker.text)}",
-                        )
-                        for path, marker in new
-                    ),
-                    *hidden,
-                ]
-            ),
-            details=details,
+            "; ".join(reasons), findings=first_findings([*marked, *by_line, *hidden]), details=details
         )

@@ -1,0 +1,76 @@
+"""The collector of `SuiteScan`: what changed test files check, before and after."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from adjudge.contracts import Subject
+from adjudge.errors import WorkspaceUnreadable
+from adjudge.evidence.outlining import Outliner, OutlineUnavailable
+from adjudge.formats.patterns import PathPatterns
+from adjudge.records.change import EntryType, FileChange
+from adjudge.records.evidence import ScannedSuite, ScannedSuites, SuiteScan
+from adjudge.records.testcode import SuiteOutline
+from adjudge.syntax.grammars import MAX_SOURCE_BYTES
+from adjudge.syntax.languages import is_third_party
+from adjudge.syntax.testcode.outline import reads_tests_of
+
+__all__ = ["SuiteScanCollector"]
+
+_MAX_TOTAL_BYTES = 16 * 1024 * 1024
+"""Of all files of a request, both sides; what is beyond is compared by its lines."""
+
+
+class SuiteScanCollector:
+    """Reads both sides of changed test files and has them parsed."""
+
+    kind: ClassVar[str] = "suite_scan"
+    cost: ClassVar[int] = 1
+
+    async def collect(self, request: SuiteScan, subject: Subject) -> ScannedSuites:
+        """Scan every changed test file whose language is read."""
+        patterns = PathPatterns(request.test_globset)
+        files: list[ScannedSuite] = []
+        budget = _MAX_TOTAL_BYTES
+        with Outliner() as outliner:
+            for change in subject.change_set.changes:
+                sides = [
+                    reads_tests_of(path)
+                    and path in patterns
+                    and (request.third_party or not is_third_party(path))
+                    for path in (change.old_path or change.path, change.path)
+                ]
+                if not any(sides):
+                    continue
+                scanned, read = _scan(change, subject, outliner, sides, readable=budget > 0)
+                files.append(scanned)
+                budget -= read
+        return ScannedSuites(files=tuple(files))
+
+
+def _scan(
+    change: FileChange, subject: Subject, outliner: Outliner, is_test: list[bool], *, readable: bool
+) -> tuple[ScannedSuite, int]:
+    old_path = change.old_path or change.path
+    unknown = ScannedSuite(path=change.path, old_path=old_path, readable=False)
+    if not readable or change.unreadable is not None:
+        return unknown, 0
+    limit = MAX_SOURCE_BYTES + 1
+    outlines: list[SuiteOutline | None] = [None, None]
+    read = 0
+    for index, (path, kind) in enumerate(((old_path, change.old_type), (change.path, change.new_type))):
+        if not is_test[index] or kind is not EntryType.FILE:
+            continue
+        contents = subject.contents
+        try:
+            source = (contents.old if index == 0 else contents.new)(change, max_bytes=limit)
+            read += len(source)
+            outlines[index] = outliner.outline_tests(path, source)
+            if outlines[index] is None:
+                return unknown, read
+        except (OutlineUnavailable, WorkspaceUnreadable):
+            return unknown, read
+    before, after = outlines
+    if after is not None and after.error_line is not None:
+        return unknown, read
+    return ScannedSuite(path=change.path, old_path=old_path, before=before, after=after), read

@@ -1,0 +1,159 @@
+"""What the readings of all languages share: evened-out text, numbers, names that are called."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from typing import Final
+
+from tree_sitter import Node
+
+from adjudge.syntax.bodies import COMMENTS, text_of
+
+__all__ = [
+    "MAX_DEPTH",
+    "UNKNOWN_CASES",
+    "arguments_of",
+    "body_identity",
+    "called_names",
+    "children",
+    "descendants",
+    "first_error",
+    "line_of",
+    "number_in",
+    "plain",
+    "shown",
+]
+
+MAX_DEPTH: Final = 60
+"""Nesting of statements that is followed; what lies deeper is read as if nothing stood around it."""
+UNKNOWN_CASES: Final = "*"
+"""Stands for rows that are not written down where they are used."""
+_MAX_PLAIN: Final = 400
+_MAX_SHOWN: Final = 160
+_MAX_CALLS: Final = 200
+_STRINGS = frozenset(
+    {"string", "interpreted_string_literal", "raw_string_literal", "template_string", "concatenated_string"}
+)
+_CALLS = frozenset({"call", "call_expression", "new_expression"})
+_NUMBER = re.compile(r"-?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?")
+
+
+def line_of(node: Node) -> int:
+    """The line a node starts in, from 1."""
+    return int(node.start_point[0]) + 1
+
+
+def shown(node: Node) -> str:
+    """A node as it is written, on one line."""
+    text = " ".join(text_of(node).split())
+    return text if len(text) <= _MAX_SHOWN else f"{text[:_MAX_SHOWN]}…"
+
+
+def plain(node: Node | None) -> str:
+    """The text of a node without comments, line breaks and the kind of quotes: equal for equal code.
+
+    Text beyond the cap is told apart by its digest.
+    """
+    if node is None:
+        return ""
+    words = list(_words(node))
+    text = " ".join(word for word in words if word not in (",", ";"))
+    if len(text) <= _MAX_PLAIN:
+        return text
+    return f"{text[:_MAX_PLAIN]}…{hashlib.sha256(text.encode()).hexdigest()[:16]}"
+
+
+def _words(node: Node) -> Iterator[str]:
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        if current.type in COMMENTS:
+            continue
+        if current.type in _STRINGS and not any(
+            child.type in ("interpolation", "template_substitution") for child in current.named_children
+        ):
+            yield _unquoted(text_of(current))
+        elif current.type == "parenthesized_expression" and current.named_child_count == 1:
+            pending.append(current.named_children[0])
+        elif current.child_count:
+            pending.extend(reversed(current.children))
+        else:
+            yield text_of(current)
+
+
+def _unquoted(text: str) -> str:
+    for quotes in ('"""', "'''", '"', "'", "`"):
+        if text.endswith(quotes) and quotes in text and len(text) >= 2 * len(quotes):
+            start = text.index(quotes)
+            inner = text[start + len(quotes) : -len(quotes)]
+            return f'{text[:start]}"{inner}"'
+    return text
+
+
+def children(node: Node | None) -> list[Node]:
+    """The parts of a node that are no comments."""
+    return [] if node is None else [child for child in node.named_children if child.type not in COMMENTS]
+
+
+def arguments_of(call: Node) -> list[Node]:
+    """The arguments of a call."""
+    return children(call.child_by_field_name("arguments"))
+
+
+def descendants(node: Node, *, stop: Iterable[str] = ()) -> Iterator[Node]:
+    """A node and everything in it, in the order of the text; nodes of the kinds in `stop` are not entered."""
+    barred = frozenset(stop)
+    pending = [node]
+    while pending:
+        current = pending.pop()
+        yield current
+        if current is node or current.type not in barred:
+            pending.extend(reversed(current.named_children))
+
+
+def called_names(node: Node) -> tuple[str, ...]:
+    """The last part of every name that is called."""
+    found: set[str] = set()
+    for part in descendants(node):
+        if part.type in _CALLS:
+            function = part.child_by_field_name("function") or part.child_by_field_name("constructor")
+            name = re.split(r"[^\w$]+", text_of(function))[-1] if function is not None else ""
+            if name:
+                found.add(name)
+            if len(found) >= _MAX_CALLS:
+                break
+    return tuple(sorted(found))
+
+
+def body_identity(node: Node | None) -> str:
+    """Identity of what a body does, whatever its comments and white space."""
+    digest = hashlib.sha256()
+    for word in _words(node) if node is not None else ():
+        digest.update(word.encode("utf-8", "replace") + b"\0")
+    return digest.hexdigest()[:16]
+
+
+def number_in(text: str) -> float | None:
+    """The number that a text is, if it is one."""
+    cleaned = text.replace(" ", "")
+    if not _NUMBER.fullmatch(cleaned):
+        return None
+    try:
+        return float(cleaned.replace("_", ""))
+    except (ValueError, OverflowError):
+        return None
+
+
+def first_error(root: Node) -> int | None:
+    """The first line that does not parse."""
+    if not root.has_error:
+        return None
+    pending = [root]
+    while pending:
+        node = pending.pop()
+        if node.is_error or node.is_missing:
+            return line_of(node)
+        pending.extend(reversed([child for child in node.children if child.has_error or child.is_missing]))
+    return 1
