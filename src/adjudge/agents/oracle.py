@@ -99,7 +99,8 @@ class _Solving(Session):
         # Read here, so that a script needs no permission to be executed.
         interpreter = first[2:].decode("utf-8", "replace").split(None, 1) if first[:2] == b"#!" else []
         argv = (*(part.strip() for part in interpreter or ["/bin/sh"]), place)
-        return ExecRequest(argv=argv, env={"SOLUTION_DIR": str(folder)}, keep=True)
+        env = {"SOLUTION_DIR": str(folder), **self.place.task.scenario.solution_env}
+        return ExecRequest(argv=argv, env=env, keep=True)
 
 
 def _files_below(folder: Path) -> dict[str, TreeFile | None]:

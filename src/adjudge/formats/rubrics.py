@@ -5,6 +5,7 @@ What they amount to is `adjudge.rollup.rubric`'s.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from pydantic import Field
@@ -63,7 +64,7 @@ def _rubric(root: Node, findings: Findings) -> WrittenRubric | None:
     if fields is None:
         return None
     written = fields.get("dimensions")
-    named = entries(written, "dimensions", findings) if written is not None else None
+    named = _named(written, findings) if written is not None else None
     shallow = {key: node for key, node in fields.items() if key != "dimensions"}
     if written is not None:
         shallow["dimensions"] = Node({"…": Node(0, 1, 1)} if named != {} else {}, *_place(written))
@@ -85,12 +86,42 @@ def _rubric(root: Node, findings: Findings) -> WrittenRubric | None:
     return WrittenRubric(top.strategy.value, dimensions)
 
 
+def _named(written: Node, findings: Findings) -> Mapping[str, Node] | None:
+    """The dimensions by name: a mapping, or a list of mappings that have their names in them."""
+    if not isinstance(written.value, list):
+        return entries(written, "dimensions", findings)
+    named: dict[str, Node] = {}
+    for at, item in enumerate(written.value):
+        where = f"dimensions[{at}]"
+        fields = entries(item, where, findings)
+        if fields is None:
+            continue
+        name = fields["name"].value if "name" in fields else None
+        if not isinstance(name, str):
+            findings.problem(item, where, "a dimension needs a name")
+        elif name in named:
+            findings.problem(item, where, f"dimension {name!r} is already on line {named[name].line}")
+        else:
+            rest = {key: node for key, node in fields.items() if key != "name"}
+            named[name] = Node(rest, *_place(item))
+    return named
+
+
 def _place(node: Node) -> tuple[int, int]:
     return node.line, node.column
 
 
-def parse_scores(data: bytes, *, file: str) -> dict[str, float | tuple[float, str]]:
+def parse_scores(
+    data: bytes, *, file: str, rubric: WrittenRubric | None = None
+) -> dict[str, float | tuple[float, str]]:
     """Read scores: an object from dimension to a number, or to an object with `score` and `evidence`.
+
+    Such an object may repeat the `max_score` of its dimension, as the details of a reward do.
+
+    Args:
+        data: The file's content.
+        file: What to call it in messages.
+        rubric: Whose dimensions are scored.
 
     Raises:
         ConfigInvalid: It is not that.
@@ -108,12 +139,16 @@ def parse_scores(data: bytes, *, file: str) -> dict[str, float | tuple[float, st
     scores: dict[str, float | tuple[float, str]] = {}
     for name, given in value.items():
         if isinstance(given, dict):
-            unknown = [key for key in given if key not in ("score", "evidence")]
+            unknown = [key for key in given if key not in ("score", "max_score", "evidence")]
             if unknown:
-                known = "score and evidence are"
+                known = "score, max_score and evidence are"
                 raise ConfigInvalid(f"{file}: {name}: unknown key {unknown[0][:60]!r}; {known} known")
             if "score" not in given:
                 raise ConfigInvalid(f"{file}: {name}: score is missing")
+            full = rubric.dimensions.get(name) if rubric is not None else None
+            if "max_score" in given and full is not None and given["max_score"] != full.max_score:
+                said = f"max_score is {full.max_score:g} in the rubric"
+                raise ConfigInvalid(f"{file}: {name}: {said}, and {str(given['max_score'])[:60]} here")
             scores[name] = (given["score"], given.get("evidence", ""))
         else:
             scores[name] = given

@@ -153,6 +153,8 @@ class Scenario(Record):
     setup: Setup | None = None
     solution: RelativePath | None = None
     """A known good attempt, for the `oracle` agent; kept with the task's files, never shown to an agent."""
+    solution_env: Mapping[str, str] = Field(default_factory=dict)
+    """Variables for a solution that is a script."""
     turns: tuple[Turn, ...] = ()
     """What the user says after the instruction, each once, in a session."""
     tags: Mapping[str, str] = Field(default_factory=dict)

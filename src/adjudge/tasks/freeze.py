@@ -80,6 +80,8 @@ def task_digest(scenario: Scenario, source_digest: str | None, files: tuple[Tree
         covered["error_categories"] = list(scenario.error_categories)
     if scenario.solution is not None:
         covered["solution"] = scenario.solution
+    if scenario.solution_env:
+        covered["solution_env"] = dict(scenario.solution_env)
     return digest_json(covered)
 
 

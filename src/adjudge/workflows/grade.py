@@ -24,7 +24,14 @@ from adjudge.capture.fingerprint import fingerprint
 from adjudge.capture.repository import find_git_directory
 from adjudge.contracts import BlobStore, GradedSubject, SandboxBackend, Subject, TraceSource
 from adjudge.engine.collectors import Means
-from adjudge.errors import CaptureError, InfraError, SubjectChanged, SubjectError, UsageError
+from adjudge.errors import (
+    BaselineNotFound,
+    CaptureError,
+    InfraError,
+    SubjectChanged,
+    SubjectError,
+    UsageError,
+)
 from adjudge.records.change import ChangeSet
 from adjudge.records.evaluation import Evaluation, GateResult
 from adjudge.records.judging import JudgeConfig
@@ -314,8 +321,13 @@ class GradeJob:
             raise UsageError(f"workspace {workspace} is not a directory")
         seed = find_seed(workspace, self._settings.state_dir)
         if seed is None and self._request.baseline is None and is_task_directory(self._request.scenario):
-            return self._of_task_directory(workspace)
-        baseline = self._baseline = self._baseline_of(workspace, seed)
+            return self._from_the_source(workspace)
+        try:
+            baseline = self._baseline = self._baseline_of(workspace, seed)
+        except BaselineNotFound:
+            if not self._says_its_start(workspace):
+                raise
+            return self._from_the_source(workspace)
         tree = self._tree = WorkspaceTree(layers=(Path(os.path.realpath(workspace)),))
         contents = self._stack.enter_context(TreeContents(baseline, tree))
         self._recipe = find_recipe(
@@ -328,8 +340,28 @@ class GradeJob:
         self._before = fingerprint(tree)
         return self._captured(baseline, tree, contents)
 
-    def _of_task_directory(self, workspace: Path) -> Subject:
-        """What is graded by a task directory, which says itself what every attempt starts from."""
+    def _says_its_start(self, workspace: Path) -> bool:
+        """Whether a workspace without any baseline can be compared with the source that its task names.
+
+        Raises:
+            UsageError: There is no such task, or it is not valid, which matters more than the baseline.
+        """
+        if self._request.baseline is not None or find_git_directory(workspace) is not None:
+            return False
+        recipe = find_recipe(self._request.scenario, state_dir=self._settings.state_dir, workspace=workspace)
+        source = recipe.task.scenario.workspace
+        if source is None or recipe.source is None or recipe.doubts:
+            return False
+        if isinstance(recipe.source, FrozenTask):
+            return True
+        # An attempt made in the source itself has changed what it would be compared with.
+        place = Path(os.path.realpath(workspace))
+        named = (source.path, *(file.src for file in source.files))
+        read = [Path(os.path.realpath(recipe.source.folder / path)) for path in named if path is not None]
+        return not any(place.is_relative_to(path) or path.is_relative_to(place) for path in read)
+
+    def _from_the_source(self, workspace: Path) -> Subject:
+        """What is graded by a task that says itself what every attempt starts from."""
         recipe = self._recipe = find_recipe(
             self._request.scenario, state_dir=self._settings.state_dir, workspace=workspace
         )

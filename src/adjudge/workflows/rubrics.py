@@ -26,7 +26,7 @@ def score_rubric(rubric: Path, scores: Path) -> RubricScore:
         UsageError: One of them cannot be used, or they do not fit each other.
     """
     written = parse_rubric(_read(rubric), file=str(rubric))
-    given = parse_scores(_read(scores), file=str(scores))
+    given = parse_scores(_read(scores), file=str(scores), rubric=written)
     criteria = [
         Criterion(name, weight=dimension.weight, max_score=dimension.max_score)
         for name, dimension in written.dimensions.items()

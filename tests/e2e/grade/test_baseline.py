@@ -72,6 +72,29 @@ def test_without_any_baseline_it_is_a_usage_error(project: Project) -> None:
     assert "hint: " in outcome.stderr
 
 
+def test_without_any_baseline_a_recipe_that_is_wrong_is_said_first(project: Project) -> None:
+    shutil.rmtree(project.workspace / ".git")
+    project.write_recipe("scorers: [{type: comand, cmd: 'true'}]\n")
+    outcome = project.grade()
+    assert (outcome.code, outcome.stdout) == (2, "")
+    assert "did you mean 'command'?" in outcome.stderr
+
+
+def test_without_any_baseline_the_source_that_a_scenario_names_is_it(project: Project) -> None:
+    shutil.rmtree(project.workspace / ".git")
+    named = "workspace: {source: directory, path: %s}\nscorers: [{type: max_files_changed, limit: 1}]\n"
+    project.write_recipe(named % "before")
+    shutil.copytree(project.workspace, project.root / "before")
+    project.write({"one.txt": "1", "two.txt": "2"})
+    outcome = project.grade()
+    assert outcome.code == 1
+    assert outcome.document["provenance"]["baseline"]["origin"] == "task"
+    assert outcome.document["scorers"][0]["reason"].startswith("2 files")
+    # An attempt in the source itself has changed what it would be compared with.
+    project.write_recipe(named % "workspace")
+    assert "no baseline was given" in project.grade().stderr
+
+
 @pytest.mark.parametrize("given", ["nonsense", "0" * 40, "--", "HEAD~99"])
 def test_a_baseline_that_is_not_there_is_a_usage_error(project: Project, given: str) -> None:
     outcome = project.grade(f"--baseline={given}")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
@@ -162,3 +165,32 @@ candidate true && {REWARD}"""
     )
     assert evaluation.breakdown == {"found": [True] * 8}
     assert evaluation.reward == 1.0
+
+
+def test_git_starts_no_program_that_the_attempt_configured(verify: Verify, tmp_path: Path) -> None:
+    after = tmp_path / "after"
+    after.mkdir()
+    subprocess.run(
+        ["git", "init", "-q", str(after)], check=True, env={**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
+    )
+    forge = "#!/bin/sh\necho '{\"reward\": 1}' > /logs/verifier/reward.json\n"
+    for name in ("fsmonitor", "pre-commit", "pager"):
+        program = after / ".git" / name
+        program.write_text(forge)
+        program.chmod(0o755)
+    with (after / ".git/config").open("a") as file:
+        file.write("[core]\n\tfsmonitor = .git/fsmonitor\n\thooksPath = .git\n\tpager = .git/pager\n")
+    evaluation = verify(
+        """echo '{"reward": 0}' > /logs/verifier/reward.json
+git status --short > /logs/verifier/status
+git -c user.name=v -c user.email=v@example.invalid commit -q --allow-empty -m x
+git --paginate log -1 --format=%s > /logs/verifier/subject
+cat > /tmp/details.py <<'END'
+import json
+print(json.dumps({name: open("/logs/verifier/" + name).read() for name in ("status", "subject")}))
+END
+python3 /tmp/details.py > /logs/verifier/details.json""",
+        attempt={"file": "x"},
+    )
+    assert evaluation.reward == 0.0
+    assert details(evaluation) == {"status": "?? file\n", "subject": "x\n"}

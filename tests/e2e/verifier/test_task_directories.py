@@ -14,7 +14,7 @@ from adjudge.errors import ScenarioInvalid, UsageError
 pytestmark = pytest.mark.bwrap
 
 FILES = {
-    "task.toml": '[verifier]\ntimeout_sec = 60\n[task]\nname = "org/sum"\n',
+    "task.toml": '[verifier]\ntimeout_sec = 60\n[task]\nname = "org/sum"\n[solution.env]\nSUM = "3"\n',
     "instruction.md": "Add the numbers in /app/in.txt and write the sum to /app/out.txt\n",
     "environment/Dockerfile": "FROM debian:12\nWORKDIR /app\nCOPY numbers.txt in.txt\nENV GREETING=hello\n",
     "environment/numbers.txt": "1 2\n",
@@ -25,7 +25,7 @@ FILES = {
         "pathlib.Path('/logs/verifier/reward.json').write_text(json.dumps({'reward': float(right)}))\n"
     ),
     "tests/helper.py": "EXPECTED = '3'\n",
-    "solution/solve.sh": "echo 3 > /app/out.txt\n",
+    "solution/solve.sh": 'echo "$SUM" > /app/out.txt\n',
 }
 
 

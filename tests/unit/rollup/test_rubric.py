@@ -141,6 +141,14 @@ def test_an_artifact_that_cannot_be_written_leaves_everything_as_it_was(tmp_path
         (b"dimensions:\n  a: {max_score: 0}\n", "dimensions.a.max_score"),
         (b"dimensions:\n  a: {weight: 0}\n", "every weight is 0"),
         (b"dimensions:\n  a: {}\n  a: {}\n", "r.yaml:3:3: dimensions: key 'a' is already on line 2"),
+        (b"dimensions: 3\n", "dimensions: a mapping expected"),
+        (b"dimensions: []\n", "dimensions"),
+        (b"dimensions:\n- {weight: 1}\n", "r.yaml:2:3: dimensions[0]: a dimension needs a name"),
+        (
+            b"dimensions:\n- {name: a}\n- {name: a}\n",
+            "r.yaml:3:3: dimensions[1]: dimension 'a' is already on line 2",
+        ),
+        (b"dimensions:\n- {name: a, wieght: 2}\n", "did you mean 'weight'?"),
     ],
 )
 def test_bad_rubrics_say_where(text: bytes, message: str) -> None:
@@ -165,6 +173,15 @@ def test_bad_scores_say_where(text: bytes, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_scores(text, file="s.json")
     assert message in str(caught.value)
+
+
+def test_dimensions_in_a_list_and_scores_as_details_have_them(tmp_path: Path) -> None:
+    (tmp_path / "rubric.yaml").write_bytes(b"dimensions: [{name: a, max_score: 10}, {name: b, weight: 3}]\n")
+    (tmp_path / "scores.json").write_text('{"a": {"score": 5, "max_score": 10.0}, "b": 1}')
+    assert score_rubric(tmp_path / "rubric.yaml", tmp_path / "scores.json").reward == 0.875
+    (tmp_path / "scores.json").write_text('{"a": {"score": 5, "max_score": 5}, "b": 1}')
+    with pytest.raises(UsageError, match="a: max_score is 10 in the rubric, and 5 here"):
+        score_rubric(tmp_path / "rubric.yaml", tmp_path / "scores.json")
 
 
 def test_scores_of_the_wrong_type_are_said(tmp_path: Path) -> None:

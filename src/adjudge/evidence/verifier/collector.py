@@ -24,7 +24,7 @@ from adjudge.evidence.gradedtree import laid_over
 from adjudge.evidence.hiddenfiles import HiddenFiles, read_scenario_file
 from adjudge.evidence.outputs import scenario_schema
 from adjudge.evidence.verifier.candidate import BIN, CandidateDesk
-from adjudge.evidence.verifier.environment import resolve_environment
+from adjudge.evidence.verifier.environment import STEADY, resolve_environment
 from adjudge.evidence.verifier.links import risky_links
 from adjudge.formats.outputs import MAX_OUTPUT_BYTES, check_output, missing_output
 from adjudge.formats.reward import (
@@ -64,14 +64,6 @@ _GRACE_S = 60.0
 """What sandboxes may take beyond the verifier's time to start, end a tree and clean up."""
 _MAX_TESTS_BYTES = 512 * 1024 * 1024
 _MAX_SCANNED_BYTES = 1024 * 1024
-_STEADY = {
-    "PYTHONSAFEPATH": "1",
-    "PYTHONPATH": str(TESTS),
-    "PYTHONNOUSERSITE": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-    "PYTHONHASHSEED": "0",
-}
-"""The first two: a `json.py` in the folder that Python is started in is not the standard library's."""
 _START = f'PATH={BIN}:$PATH; export PATH; exec "$@"'
 
 
@@ -163,7 +155,7 @@ class VerifierCollector:
                         desk.mount,
                     ),
                     "folders": LOGS,
-                    "env": {**common.env, **_STEADY, **env},
+                    "env": {**common.env, "PYTHONPATH": str(TESTS), **STEADY, **env},
                     "network": Network.EGRESS if request.network else Network.NONE,
                 }
             )

@@ -1,4 +1,7 @@
-"""Templates in a task's environment: `${NAME}` and `${NAME:-default}`, resolved by name and nothing else."""
+"""The environment of a verifier: what keeps an attempt from steering it, and the task's own variables.
+
+Those may be templates, `${NAME}` and `${NAME:-default}`, which are resolved by name and nothing else.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,22 @@ from collections.abc import Mapping
 
 from adjudge.errors import UsageError
 
-__all__ = ["resolve_environment"]
+__all__ = ["STEADY", "resolve_environment"]
+
+_GIT = {"core.fsmonitor": "false", "core.hooksPath": "/dev/null", "core.pager": "cat", "safe.directory": "*"}
+"""Programs that git would start because the attempt's `.git/config` names them."""
+STEADY = {
+    "PYTHONSAFEPATH": "1",
+    "PYTHONNOUSERSITE": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "PYTHONHASHSEED": "0",
+    "GIT_CONFIG_NOSYSTEM": "1",
+    "GIT_CONFIG_GLOBAL": "/dev/null",
+    "GIT_CONFIG_COUNT": str(len(_GIT)),
+    **{f"GIT_CONFIG_KEY_{at}": key for at, key in enumerate(_GIT)},
+    **{f"GIT_CONFIG_VALUE_{at}": value for at, value in enumerate(_GIT.values())},
+}
+"""The first: a `json.py` in the folder that Python is started in is not the standard library's."""
 
 _TEMPLATE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _SECRET_LENGTH = 6

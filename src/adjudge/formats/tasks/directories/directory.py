@@ -137,12 +137,8 @@ def _scenario(document: dict[str, Any], default_name: str, reading: _Reading) ->
     workspace = _workspace(docker, reading)
     instruction = _instruction(written, reading)
     spec = _verifier(written, extras, docker, workdir, workspace, instruction, reading)
-    env = {**(docker.env if docker else {}), **written.environment.env}
-    for name, value in env.items():
-        if "${" in value:
-            reading.warn(
-                ("environment", "env", name), "is not set here: only the verifier's templates are filled in"
-            )
+    env = _plain("environment", {**(docker.env if docker else {}), **written.environment.env}, reading)
+    solution_env = _plain("solution", written.solution.env, reading)
     if spec is None or reading.problems:
         return None
     memory = written.environment.memory_mb
@@ -151,15 +147,24 @@ def _scenario(document: dict[str, Any], default_name: str, reading: _Reading) ->
         instruction=instruction,
         workspace=workspace,
         solution=_solution(reading),
+        solution_env=solution_env,
         recipe=Recipe(scorers=(spec,)),
         error_categories=extras.error_categories,
         limits=RunLimits(wall_s=written.agent.timeout_sec),
         sandbox=SandboxSettings(
-            env={name: value for name, value in env.items() if "${" not in value},
+            env=env,
             memory_bytes=None if memory is None else memory * 1024 * 1024,
             also_at=() if workdir == "/workspace" else (PurePosixPath(workdir),),
         ),
     )
+
+
+def _plain(table: str, env: Mapping[str, str], reading: _Reading) -> dict[str, str]:
+    """The variables that are no templates; the others get a warning."""
+    for name, value in env.items():
+        if "${" in value:
+            reading.warn((table, "env", name), "is not set here: only the verifier's templates are filled in")
+    return {name: value for name, value in env.items() if "${" not in value}
 
 
 def _solution(reading: _Reading) -> str | None:
