@@ -417,8 +417,10 @@ def _with_judge(graded: GradedSubject, before: Evaluation) -> GradedSubject:
         "judge": before.judge,
         "gates": evaluation.gates.model_copy(update={"judge": before.gates.judge}),
         "error_taxonomy": (*evaluation.error_taxonomy, *said),
-        "confidence": evaluation.confidence or before.confidence,
     }
+    if before.confidence is not None and not before.confidence.annotator_count:
+        # A jury's; what people said belongs to the evaluation they said it of.
+        update["confidence"] = before.confidence
     if evaluation.provenance.sandbox is None and before.provenance.sandbox is not None:
         update["provenance"] = evaluation.provenance.model_copy(
             update={
