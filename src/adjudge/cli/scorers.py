@@ -12,12 +12,9 @@ import click
 
 from adjudge import catalog
 from adjudge.cli.console import width_of
-<<<<<<< HEAD
+from adjudge.cli.fields import render_field, wrapped
 from adjudge.formats.tasks.messages import did_you_mean
 from adjudge.formats.tasks.presets import PRESETS
-=======
-from adjudge.cli.fields import render_field, wrapped
->>>>>>> main
 from adjudge.formats.tasks.recipe import Flags
 from adjudge.formats.tasks.scorerdocs import ScorerDocs, describe_fields, describe_scorer
 
