@@ -7,9 +7,15 @@ import json
 import pytest
 
 from adjudge.records.change import BaselineOrigin, BaselineRef
-from adjudge.records.evaluation import Evaluation, GateResult, Gates, Integrity, ObjectiveGateResult
+from adjudge.records.evaluation import (
+    Evaluation,
+    GateResult,
+    Gates,
+    Integrity,
+    ObjectiveGateResult,
+    ValidityCheck,
+)
 from adjudge.records.score import Finding, Verdict
-from adjudge.records.verifier import ValidityCheck
 from adjudge.reports.json import render_json
 from adjudge.reports.plain import plain, plain_lines
 from adjudge.reports.table import render_table
