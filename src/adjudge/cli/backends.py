@@ -9,7 +9,7 @@ from functools import cache
 from adjudge.cli.console import note
 from adjudge.contracts import SandboxBackend
 from adjudge.records.task import Task
-from adjudge.sandbox.choose import choose_backend
+from adjudge.sandbox.choose import choose_backend, refuse_unknown
 from adjudge.settings import Settings
 
 __all__ = ["backend_chooser"]
@@ -18,7 +18,12 @@ __all__ = ["backend_chooser"]
 def backend_chooser(
     asked: str | None, settings: Settings, say: Callable[[str], None] = note
 ) -> Callable[[Task], SandboxBackend]:
-    """A function that chooses when it is called: a task that runs nothing needs no sandbox."""
+    """A function that chooses when it is called: a task that runs nothing needs no sandbox.
+
+    Raises:
+        PluginNotFound: There is no sandbox of the name that is asked for.
+    """
+    refuse_unknown(asked or settings.sandbox)
     lock = threading.Lock()
 
     @cache

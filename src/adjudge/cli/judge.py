@@ -22,7 +22,7 @@ from adjudge.store.runs import RunDatabase
 from adjudge.workflows.judgeruns import JudgedRun, Selection, judge_runs, judgement_of, select_runs
 from adjudge.workflows.judging import load_judge, parse_judge
 
-__all__ = ["experiments_judge", "judge"]
+__all__ = ["judge"]
 
 _SUBCOMMANDS = {
     "calibrate": "adjudge.cli.calibrate:calibrate",
@@ -102,7 +102,7 @@ def runs(
             note("nothing is left to judge")
             return ExitCode.PASSED
         asked = given or settings.judge
-        config = load_judge(asked) if asked else experiments_judge(store, chosen[0].experiment_id)
+        config = load_judge(asked) if asked else _experiments_judge(store, chosen[0].experiment_id)
         cache = None if no_cache else AnswerDirectory(settings.answers_dir)
 
         def tell(done: JudgedRun) -> None:
@@ -117,12 +117,7 @@ def runs(
     return _exit_code(done)
 
 
-def experiments_judge(store: RunDatabase, experiment_id: str | None) -> JudgeConfig:
-    """The judge that an experiment was begun with.
-
-    Raises:
-        ConfigInvalid: It has none.
-    """
+def _experiments_judge(store: RunDatabase, experiment_id: str | None) -> JudgeConfig:
     if experiment_id is not None:
         kept = store.experiment(experiment_id).judge
         if kept is not None:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-import importlib
 import json
+from collections import Counter
 from typing import Any
 
 import click
@@ -12,13 +11,12 @@ import click
 from adjudge.cli.backends import backend_chooser
 from adjudge.cli.console import note
 from adjudge.cli.main import ExitCode
-from adjudge.errors import ConfigInvalid
-from adjudge.records.run import Run
+from adjudge.errors import UsageError
 from adjudge.records.score import Verdict
 from adjudge.reports.plain import plain
-from adjudge.settings import Settings, load_settings
+from adjudge.settings import load_settings
 from adjudge.store.opening import store_for
-from adjudge.store.runs import RunDatabase
+from adjudge.workflows.judging import load_judge
 from adjudge.workflows.regrade import Move, Regraded, RegradeMeans, RegradeRequest, Regrading
 from adjudge.workflows.regrade import regrade as grade_again
 from adjudge.workflows.runevents import counting_gate
@@ -44,10 +42,11 @@ _SHOWN = 5
 @click.option("--force", is_flag=True, help="Compute everything, whether it changed or not.")
 @click.option(
     "--judge",
-    "ask_judge",
-    is_flag=True,
-    help="Also ask again whom only a model can answer: the judge (ADJUDGE_JUDGE, else the experiment's) and "
-    "model_judge scorers. Left out, what they said stays.",
+    is_flag=False,
+    flag_value="",
+    metavar="[FILE|MODEL]",
+    help="Ask the judge and every model_judge again, too: this judge, else ADJUDGE_JUDGE, else the one of "
+    "the runs' experiment. Name RUNs before it.",
 )
 @click.option("--jobs", type=click.IntRange(1, 1024), metavar="N", help="How many runs are graded at once.")
 @click.option("--sandbox", metavar="NAME", help="auto, bubblewrap, or process (no isolation).")
@@ -59,21 +58,37 @@ def regrade(
     with_scenario: str | None,
     only: tuple[str, ...],
     force: bool,
-    ask_judge: bool,
+    judge: str | None,
     jobs: int | None,
     sandbox: str | None,
     as_json: bool,
 ) -> int:
-    """Grade stored RUNs again, without an agent, a model or a network, and say what moved.
+    """Grade stored RUNs again, without an agent, its model or a network, and say what moved.
 
     Only what changed is computed: scorers of another version or with other fields, or new ones. Each new
-    evaluation becomes the current one of its run; earlier ones stay. What a judge said stays, too.
+    evaluation becomes the current one of its run; earlier ones stay. What a judge said is
+    carried over, unless --judge asks again.
 
     Exits as adjudge run does: 1 when an objective gate is FAIL now, 3 when nothing is graded.
     """
     settings = load_settings()
+    if judge and not (runs or experiment is not None or everything):
+        raise UsageError(
+            f"no run was named: --judge takes {judge!r} as the judge",
+            hint="adjudge regrade RUN… --judge, or --judge --all",
+        )
+    by = None if judge is None else judge or settings.judge
     store = store_for(settings, create=False)
-    request = RegradeRequest(runs, experiment, everything, with_scenario, only, force, ask_judge)
+    request = RegradeRequest(
+        runs,
+        experiment,
+        everything,
+        with_scenario,
+        only,
+        force,
+        ask_models=judge is not None,
+        judge=load_judge(by) if by else None,
+    )
     means = RegradeMeans(
         store=store,
         blobs=store.blobs,
@@ -83,47 +98,13 @@ def regrade(
         answers=settings.answers_dir,
     )
     done = grade_again(request, means)
-    judged = _judge(done, store, settings) if ask_judge else 0
     if as_json:
         click.echo(json.dumps(_document(done), indent=2, ensure_ascii=True))
     else:
         click.echo(render_regrading(done))
-        if ask_judge:
-            click.echo(f"{judged} of {len(done.runs)} runs were judged again")
     for regraded in [one for one in done.runs if one.problem][:_SHOWN]:
         note(f"run {regraded.run.id} could not be graded again: {plain(regraded.problem)}")
     return _exit_code(done)
-
-
-def _judge(done: Regrading, store: RunDatabase, settings: Settings) -> int:
-    """Put the same runs before their judge; how many it said something of."""
-    # Loaded here: most regrades ask nobody.
-    judging = importlib.import_module("adjudge.workflows.judging")
-    judgeruns = importlib.import_module("adjudge.workflows.judgeruns")
-    court_class = importlib.import_module("adjudge.judge.court").Court
-    answers = importlib.import_module("adjudge.judge.cache").AnswerDirectory(settings.answers_dir)
-    experiments_judge = importlib.import_module("adjudge.cli.judge").experiments_judge
-    by_experiment: dict[str | None, list[Run]] = {}
-    for one in done.runs:
-        by_experiment.setdefault(None if settings.judge else one.run.experiment_id, []).append(one.run)
-
-    async def ask(config: Any, runs: list[Run]) -> int:
-        async with court_class(config, cache=answers, blobs=store.blobs) as court:
-            judged = await judgeruns.judge_runs(court, runs, store, store.blobs, jobs=config.concurrency)
-            return sum(one.after is not None for one in judged)
-
-    asked = 0
-    for experiment_id, runs in by_experiment.items():
-        try:
-            if settings.judge:
-                config = judging.load_judge(settings.judge)
-            else:
-                config = experiments_judge(store, experiment_id)
-        except ConfigInvalid as error:
-            note(f"{len(runs)} runs were not judged again: {error.message}")
-            continue
-        asked += asyncio.run(ask(config, runs))
-    return asked
 
 
 def render_regrading(done: Regrading) -> str:
@@ -136,10 +117,16 @@ def render_regrading(done: Regrading) -> str:
     added = [one for one in done.runs if one.after is not None]
     computed = sorted({name for one in added for name in one.computed})
     if added:
-        what = f"computed {', '.join(map(plain, computed))}" if computed else "rolled up anew"
+        what = f"computed {', '.join(map(plain, computed))}" if computed else "no scorer was computed"
+        if not computed and not any(one.judged for one in added):
+            what = "rolled up anew"
         lines.append(f"{len(added)} evaluations added ({what}); {total - len(added)} runs are as they were")
     else:
         lines.append("nothing had to be computed; no evaluation was added")
+    if asked := [one.after for one in added if one.judged and one.after is not None]:
+        said = Counter(evaluation.gates.judge.verdict for evaluation in asked)
+        counted = "  ".join(f"{verdict} {said[verdict]}" for verdict in Verdict if said[verdict])
+        lines.append(f"{len(asked)} of {total} runs were judged again: {counted}")
     environment = sorted({part for one in done.runs for part in one.environment})
     if environment:
         count = sum(bool(one.environment) for one in done.runs)
@@ -185,6 +172,8 @@ def _run_document(one: Regraded) -> dict[str, Any]:
         "after": None if one.current is None else counting_gate(one.run, one.current).verdict,
         "moved_by": None if move is None else list(move.by),
         "computed": list(one.computed),
+        "judged": one.judged,
+        "judge": None if one.current is None else one.current.gates.judge.verdict,
         "environment": list(one.environment),
         "evaluation": None if one.after is None else one.after.id,
         "task_digest": None if one.current is None else one.current.task.digest,

@@ -17,6 +17,7 @@ from adjudge.errors import UsageError
 from adjudge.records.experiment import ExperimentPlan, MatrixBlock, PlannedAgent, RunOptions
 from adjudge.records.score import Verdict
 from adjudge.reports.plain import plain
+from adjudge.sandbox.choose import refuse_unknown
 from adjudge.settings import Settings, load_settings
 from adjudge.store.opening import store_for
 from adjudge.store.places import find_place
@@ -140,6 +141,7 @@ def run(
         plan = _plan(paths, agents, trials, options, where=where, limit=limit, name=name)
         if (given := judge or settings.judge) and (judge or plan.judge is None):
             plan = plan.model_copy(update={"judge": load_judge(given).model_dump(mode="json")})
+        refuse_unknown(plan.options.sandbox or settings.sandbox)
         if dry_run:
             return _show_matrix(plan, settings)
     store = store_for(settings)
@@ -158,7 +160,15 @@ def run(
         if from_trace:
             # Loaded here: readers of traces are for those who have some.
             importing = importlib.import_module("adjudge.workflows.importing")
-            result: RunResult = importing.import_traces(paths, means, scenario=task, name=name, new=new)
+            given = judge or settings.judge
+            result: RunResult = importing.import_traces(
+                paths,
+                means,
+                scenario=task,
+                name=name,
+                new=new,
+                judge=load_judge(given) if given else None,
+            )
         elif plan is None:
             assert resume is not None
             result = resume_experiment(resume, means, options)
@@ -190,7 +200,7 @@ def _refuse_beside_traces(paths: Sequence[str], others: Sequence[object]) -> Non
     if any(others):
         raise UsageError(
             "--from-trace runs nothing, so it takes no agents, trials, filters, limits or thresholds",
-            hint="it takes --task, --name and --new",
+            hint="it takes --task, --judge, --name and --new",
         )
 
 
@@ -330,7 +340,7 @@ def _document(result: RunResult) -> dict[str, object]:
             for title, counted in (("objective", tally.objective), ("judge", tally.judge), ("run", tally.run))
         },
         "pass_rate": tally.pass_rate,
-        "cost_usd": tally.cost_usd,
+        "cost_usd": tally.cost_usd if tally.unknown_cost < tally.graded else None,
         "unknown_cost": tally.unknown_cost,
         "capped": result.capped,
         "interrupted": result.drained,

@@ -12,8 +12,9 @@ import click
 
 from adjudge import catalog
 from adjudge.cli.console import width_of
+from adjudge.cli.fields import render_field, wrapped
 from adjudge.formats.tasks.recipe import Flags
-from adjudge.formats.tasks.scorerdocs import FieldDocs, ScorerDocs, describe_fields, describe_scorer
+from adjudge.formats.tasks.scorerdocs import ScorerDocs, describe_fields, describe_scorer
 
 __all__ = ["scorers"]
 
@@ -50,7 +51,7 @@ def _table(every: list[ScorerDocs]) -> str:
     for docs in every:
         head = f"{docs.name:<{name_width}}  {docs.standing:<{standing_width}}  "
         foreign = "" if docs.distribution == "adjudge" else f" [{docs.distribution}]"
-        lines.append(_wrapped(docs.summary + foreign, head, " " * len(head), width))
+        lines.append(wrapped(docs.summary + foreign, head, " " * len(head), width))
     lines.append("")
     lines.append("adjudge scorers TYPE explains one.")
     return "\n".join(lines)
@@ -65,10 +66,10 @@ def _page(docs: ScorerDocs) -> str:
         "",
         "fields of its own" if docs.fields else "no fields of its own",
     ]
-    lines += [_field(field, width) for field in docs.fields]
+    lines += [render_field(field, width) for field in docs.fields]
     lines += ["", "fields of every scorer"]
     unusable = {"weight", "gate"} if docs.advisory_only else set()
-    lines += [_field(field, width) for field in describe_fields(Flags) if field.name not in unusable]
+    lines += [render_field(field, width) for field in describe_fields(Flags) if field.name not in unusable]
     for title, text in docs.sections.items():
         lines += ["", title.lower(), textwrap.indent(text, "  ")]
     return "\n".join(lines)
@@ -78,17 +79,3 @@ def _standing(docs: ScorerDocs) -> str:
     if docs.advisory_only:
         return "never counted and never a gate, whatever the recipe says"
     return f"{docs.standing} under scorers, unless the recipe says otherwise"
-
-
-def _field(field: FieldDocs, width: int) -> str:
-    default = "needed" if field.required else f"default {json.dumps(field.default, ensure_ascii=False)}"
-    if not field.required and field.default is None:
-        default = "may be left out"
-    head = f"  {field.name}: {field.type}; {default}"
-    return f"{head}\n{_wrapped(field.description, '    ', '    ', width)}" if field.description else head
-
-
-def _wrapped(text: str, first: str, rest: str, width: int) -> str:
-    return textwrap.fill(
-        text, max(width, 60), initial_indent=first, subsequent_indent=rest, break_long_words=False
-    )

@@ -38,6 +38,7 @@ COMMANDS: dict[str, Entry] = {
     "trace": Entry("adjudge.cli.trace:trace", "Show how an agent worked, from any kind of trace."),
     "store": Entry("adjudge.cli.store:store", "Check, clear up, move and take over what is kept."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),
+    "agents": Entry("adjudge.cli.agents:agents", "List the agents that can be run, or explain one."),
     "schema": Entry("adjudge.cli.schema:schema", "Print the JSON Schema of scenario files."),
     "rubric": Entry("adjudge.cli.rubric:rubric", "Roll the dimensions of a rubric up into one reward."),
     "sandbox": Entry("adjudge.cli.sandbox:sandbox", "Run a command in a sandbox and see what it changed."),

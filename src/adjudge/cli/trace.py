@@ -14,6 +14,7 @@ import click
 
 from adjudge import catalog
 from adjudge.cli.console import width_of
+from adjudge.errors import UsageError
 from adjudge.formats.traces.adjudge import write_trace
 from adjudge.formats.traces.atif import write_atif
 from adjudge.formats.traces.recorded import RecordedTrace, trace_file
@@ -60,7 +61,11 @@ def trace(file: str, format_: str | None, as_json: bool, to: str | None, limit: 
         elif _RUN.match(file) and not os.path.lexists(file):
             # Loaded here: a trace in a file needs no store.
             listing = importlib.import_module("adjudge.workflows.listing")
-            kept = listing.copy_trace(file, spooled)
+            try:
+                kept = listing.copy_trace(file, spooled)
+            except UsageError as error:
+                message = f"trace {file} is not a file, nor that of a run: {error.message}"
+                raise UsageError(message, hint=error.hint) from error
             format_ = format_ or kept
             file = spooled.name
         source = trace_file(file, format=format_)

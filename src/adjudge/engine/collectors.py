@@ -48,6 +48,8 @@ class Means(NamedTuple):
     blobs: BlobStore | None = None
     answers: Path | None = None
     """Where answers of models are remembered; None: nowhere."""
+    asks_models: bool = True
+    """Whether models are asked at all; where they are not, a scorer that would ask one is N/A."""
 
 
 def make_collector(kind: str, means: Means) -> Collector:
@@ -67,7 +69,7 @@ def make_collector(kind: str, means: Means) -> Collector:
     elif kind in ("test_collection", "test_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings))
     elif kind == "model_scoring":
-        made = collector_class(_read_file, blobs=means.blobs, cache=means.answers)
+        made = collector_class(_read_file, blobs=means.blobs, cache=means.answers, asks=means.asks_models)
     else:
         made = collector_class()
     return made

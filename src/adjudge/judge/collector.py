@@ -39,6 +39,7 @@ class ModelScoringCollector:
         read_file: Reads a file of the scenario.
         blobs: Where the diff is, when it is kept.
         cache: Where answers are remembered; None: nowhere.
+        asks: Whether anybody may be asked.
     """
 
     kind: ClassVar[str] = "model_scoring"
@@ -50,13 +51,17 @@ class ModelScoringCollector:
         *,
         blobs: BlobStore | None = None,
         cache: Path | None = None,
+        asks: bool = True,
     ) -> None:
         self._read_file = read_file
         self._blobs = blobs
+        self._asks = asks
         self._cache: AnswerCache = NoCache() if cache is None else AnswerDirectory(cache)
 
     async def collect(self, request: ModelScoring, subject: Subject) -> ModelScores:
         """Every model's score; none where a credential is missing, so that nobody can be asked."""
+        if not self._asks:
+            return ModelScores(missing=("no model was asked",))
         config = JudgeConfig(models=request.jurors)
         missing = missing_keys(config)
         if missing:

@@ -8,7 +8,7 @@ from adjudge import catalog
 from adjudge.contracts import SandboxBackend
 from adjudge.errors import SandboxUnavailable
 
-__all__ = ["AUTOMATIC", "Choice", "choose_backend"]
+__all__ = ["AUTOMATIC", "Choice", "choose_backend", "refuse_unknown"]
 
 AUTOMATIC = ("bubblewrap",)
 """What `auto` tries, best first. A backend without isolation is never chosen without being named."""
@@ -20,6 +20,16 @@ class Choice:
 
     backend: SandboxBackend
     explanation: str
+
+
+def refuse_unknown(name: str) -> None:
+    """Refuse a name that no backend has, before anything rests on it.
+
+    Raises:
+        PluginNotFound: There is none of that name.
+    """
+    if name != "auto":
+        catalog.load("sandboxes", name)
 
 
 def choose_backend(name: str) -> Choice:

@@ -12,7 +12,7 @@ from adjudge.contracts import AgentConfig, AgentNeeds
 from adjudge.errors import ConfigInvalid, PluginError, UsageError, boundary
 from adjudge.records.run import AgentRef
 
-__all__ = ["ReadyAgent", "agent_ref", "ready_agent", "refuse_misfit"]
+__all__ = ["ReadyAgent", "agent_ref", "ready_agent", "ready_agent_of", "refuse_misfit"]
 
 
 class ReadyAgent(NamedTuple):
@@ -30,14 +30,14 @@ def agent_ref(type_: str, config: Mapping[str, Any] | None = None, *, name: str 
         PluginNotFound: Nobody provides an agent of that name.
         ConfigInvalid: A field is wrong.
     """
-    ready = _ready(type_, config or {})
+    ready = ready_agent_of(type_, config or {})
     fields = ready.config.model_dump(mode="json")
     return AgentRef(name=name or type_, type=type_, config=fields)
 
 
 def ready_agent(ref: AgentRef) -> ReadyAgent:
     """The agent that a reference means."""
-    return _ready(ref.type, ref.config)
+    return ready_agent_of(ref.type, ref.config)
 
 
 def refuse_misfit(ref: AgentRef, *, workspace: bool, several_turns: bool) -> AgentNeeds:
@@ -66,7 +66,13 @@ def refuse_misfit(ref: AgentRef, *, workspace: bool, several_turns: bool) -> Age
     return needs
 
 
-def _ready(type_: str, config: Mapping[str, Any]) -> ReadyAgent:
+def ready_agent_of(type_: str, config: Mapping[str, Any]) -> ReadyAgent:
+    """An agent by its name in the catalogue, with its fields checked.
+
+    Raises:
+        PluginNotFound: Nobody provides an agent of that name.
+        ConfigInvalid: A field is wrong.
+    """
     agent_class = catalog.load("agents", type_)
     try:
         checked: AgentConfig = agent_class.Config.model_validate(dict(config))

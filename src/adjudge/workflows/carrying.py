@@ -25,9 +25,9 @@ from adjudge.records.stability import StabilityRecord
 from adjudge.records.task import Task
 from adjudge.records.tree import TreeEntry
 
-__all__ = ["Carried", "RecipeFacts", "carry", "changed_environment", "facts_of", "same_files"]
+__all__ = ["ASKS_MODELS", "Carried", "RecipeFacts", "carry", "changed_environment", "facts_of", "same_files"]
 
-_ASKED_ONCE = ("model_judge",)
+ASKS_MODELS = ("model_judge",)
 """Types whose answer is carried over unless a judge is asked again."""
 
 
@@ -110,10 +110,10 @@ def carry(
     rests_on_environment = False
     for spec in new.scenario.recipe.scorers:
         row = rows.get(spec.name) or _of_same_kind(spec, before)
-        if spec.type in _ASKED_ONCE and ask_models:
+        if spec.type in ASKS_MODELS and ask_models:
             continue
         if row is None:
-            if spec.type in _ASKED_ONCE:
+            if spec.type in ASKS_MODELS:
                 held[spec.name] = _not_asked(spec, facts[spec.name].version)
             continue
         if _stays(spec, row) or (only and spec.name not in only):
@@ -173,7 +173,7 @@ def _texts(value: JsonValue) -> Iterator[str]:
 def _stays(spec: ScorerSpec, row: ScorerResult) -> bool:
     """Whether a row can only be carried: what it looked at is gone, or a model would have to be asked."""
     same = (row.type, row.config_digest) == (spec.type, digest_json(dict(spec.config)))
-    return same and (spec.type in _ASKED_ONCE or spec.config.get("isolation") == "live")
+    return same and (spec.type in ASKS_MODELS or spec.config.get("isolation") == "live")
 
 
 def _not_asked(spec: ScorerSpec, version: str) -> ScorerResult:

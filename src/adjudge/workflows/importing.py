@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
-from adjudge.contracts import BlobStore
+from adjudge.contracts import BlobStore, GradedSubject
 from adjudge.errors import SubjectError, UsageError
 from adjudge.formats.traces.adjudge import encode_header, encode_item
 from adjudge.formats.traces.detect import read_trace
 from adjudge.formats.traces.summary import TraceSummariser, usage_of
 from adjudge.gates.run import trace_given
+from adjudge.judge.cache import AnswerDirectory
+from adjudge.judge.court import Court
 from adjudge.records.base import BlobRef
 from adjudge.records.evaluation import TaskRef
+from adjudge.records.judging import JudgeConfig
 from adjudge.records.run import AgentOutcome, AgentRef, AgentStatus, Attempt, Run, RunStatus, run_id_of
 from adjudge.records.score import Recipe
 from adjudge.records.task import Scenario, Task
 from adjudge.records.trace import Message, TraceSummary
+from adjudge.settings import ANSWERS
 from adjudge.tasks.freeze import FrozenTask, freeze, task_digest
 from adjudge.tasks.load import label, load_scenario
 from adjudge.tasks.lookup import find_task
 from adjudge.workflows.experiment import Asked, find_or_add, held, standing_of
+from adjudge.workflows.judgeruns import judge_one
 from adjudge.workflows.ledger import ledger_evaluation
 from adjudge.workflows.planning import refuse_unrunnable
 from adjudge.workflows.run import RunMeans, RunResult
@@ -51,6 +57,7 @@ def import_traces(
     scenario: str | None = None,
     name: str | None = None,
     new: bool = False,
+    judge: JudgeConfig | None = None,
 ) -> RunResult:
     """Record traces as finished runs; the same traces again are the runs they were.
 
@@ -60,6 +67,7 @@ def import_traces(
         scenario: What was asked of the agents; None: what the user said first in each trace.
         name: What reports call the experiment.
         new: Whether to import them once more where they are there already.
+        judge: Who judges them; None: nobody, for now.
 
     Raises:
         UsageError: A file is no trace, or the scenario has a workspace; nothing was recorded.
@@ -75,7 +83,8 @@ def import_traces(
         name=name or (asked.name if asked is not None else label(Path(files[0]).stem)),
         keys=tuple(run.key for _, _, run in runs.values()),
         tasks=tuple({task.digest: task for _, task, _ in runs.values()}.values()),
-        conditions="imported traces",
+        conditions="imported traces" if judge is None else {"imported traces": judge.digest},
+        judge=None if judge is None else judge.model_dump(mode="json"),
     )
     experiment, _ = find_or_add(content, means.store, new=new, finished=True)
     tally = Tally(total=len(runs))
@@ -88,6 +97,7 @@ def import_traces(
             )
         )
         graded = standing_of(experiment, means.store).graded
+        left: list[tuple[Run, GradedSubject]] = []
         for one, task, run in runs.values():
             id_ = run_id_of(experiment.id, run.key)
             run = run.model_copy(update={"id": id_, "experiment_id": experiment.id})
@@ -98,12 +108,44 @@ def import_traces(
                 continue
             means.store.save_run(run)
             gate = trace_given("trace", one.summary, task.scenario.limits)
-            done = ledger_evaluation(task, run_id=id_, run_gate=gate)
-            means.store.save_evaluation(id_, done)
-            tally.add(run, done.evaluation)
-            means.observe(RunEvent(EventKind.GRADED, run=run, evaluation=done.evaluation))
+            left.append((run, ledger_evaluation(task, run_id=id_, run_gate=gate)))
+        recorder = _Recorder(means, tally)
+        if judge is None:
+            for run, done in left:
+                recorder.record(run, done)
+        else:
+            asyncio.run(_judge(left, judge, means, recorder))
     means.observe(RunEvent(EventKind.ENDED))
     return RunResult(experiment, tally, drained=False, capped=False, fail_under=None)
+
+
+class _Recorder(NamedTuple):
+    means: RunMeans
+    tally: Tally
+
+    def record(self, run: Run, done: GradedSubject) -> None:
+        self.means.store.save_evaluation(run.id, done)
+        self.tally.add(run, done.evaluation)
+        self.means.observe(RunEvent(EventKind.GRADED, run=run, evaluation=done.evaluation))
+
+
+async def _judge(
+    left: Sequence[tuple[Run, GradedSubject]], judge: JudgeConfig, means: RunMeans, recorder: _Recorder
+) -> None:
+    """Put runs before the judge, each recorded as soon as it is judged."""
+    slots = asyncio.Semaphore(judge.concurrency)
+
+    async def work(run: Run, done: GradedSubject) -> None:
+        async with slots:
+            recorder.record(run, await judge_one(court, run, done, means.blobs))
+
+    async with Court(judge, cache=AnswerDirectory(means.state_dir / ANSWERS), blobs=means.blobs) as court:
+        try:
+            async with asyncio.TaskGroup() as group:
+                for run, done in left:
+                    group.create_task(work(run, done))
+        except BaseExceptionGroup as several:
+            raise several.exceptions[0] from None
 
 
 def _task_of(scenario: str, state_dir: Path) -> Task:

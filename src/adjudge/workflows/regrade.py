@@ -1,7 +1,7 @@
-"""`adjudge regrade`: stored runs graded again, without an agent, a model or a network.
+"""`adjudge regrade`: stored runs graded again, without an agent, a model under test or a network.
 
-Only what changed is computed. Every new evaluation is added beside the old one and becomes the current one;
-what moved, and by which scorer, is the answer.
+Only what changed is computed, and a judge is asked only with `--judge`. Every new evaluation is added beside
+the old one and becomes the current one; what moved, and by which scorer, is the answer.
 """
 
 from __future__ import annotations
@@ -16,20 +16,23 @@ from typing import Any, NamedTuple
 
 from adjudge.contracts import BlobStore, GradedSubject, RunStore, SandboxBackend
 from adjudge.engine.collectors import Means, asks_a_model
-from adjudge.errors import AdjudgeError, UsageError
+from adjudge.errors import AdjudgeError, ConfigInvalid, UsageError
 from adjudge.formats.tasks.messages import did_you_mean
 from adjudge.gates.run import run_gate
+from adjudge.records.annotation import ErrorSource
 from adjudge.records.base import Record
-from adjudge.records.evaluation import Evaluation, GateResult
+from adjudge.records.evaluation import Evaluation, GateResult, TaskRef
 from adjudge.records.evidence import EvidenceRequest
+from adjudge.records.judging import JudgeConfig
 from adjudge.records.run import Run, RunStatus
 from adjudge.records.score import Verdict
 from adjudge.records.task import RunLimits, Task
 from adjudge.tasks.stability import find_stability
-from adjudge.workflows.carrying import Carried, RecipeFacts, carry, facts_of, same_files
+from adjudge.workflows.carrying import ASKS_MODELS, Carried, RecipeFacts, carry, facts_of, same_files
 from adjudge.workflows.experiment import tighter
 from adjudge.workflows.grading import SubjectGrading
 from adjudge.workflows.recipes import GradedBy
+from adjudge.workflows.rejudging import Judges
 from adjudge.workflows.revision import OtherScorers, Revisions
 from adjudge.workflows.runevents import counting_gate
 from adjudge.workflows.storedruns import StoredRuns, is_complete
@@ -49,7 +52,9 @@ class RegradeRequest:
     only: tuple[str, ...] = ()
     force: bool = False
     ask_models: bool = False
-    """Whether `model_judge` scorers are computed, too."""
+    """Whether judges are asked again; else what they said is carried over."""
+    judge: JudgeConfig | None = None
+    """Who is asked; None: the judge of each run's experiment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,8 @@ class Regraded(NamedTuple):
     """What differs in the environment, where code was run again for it."""
     problem: str = ""
     """Why it could not be graded again."""
+    judged: bool = False
+    """Whether a judge was asked."""
 
     @property
     def current(self) -> Evaluation | None:
@@ -91,7 +98,10 @@ class Regraded(NamedTuple):
         if self.after is None or self.before is None:
             return None
         old, new = (counting_gate(self.run, one).verdict for one in (self.before, self.after))
-        return None if old is new else Move(old, new, _movers(self.before, self.after))
+        if old is new:
+            return None
+        by_judge = counting_gate(self.run, self.after) is self.after.gates.judge
+        return Move(old, new, ("judge",) if by_judge else _movers(self.before, self.after))
 
 
 class Move(NamedTuple):
@@ -156,12 +166,17 @@ class _Regrader:
         self._limits: dict[str | None, RunLimits] = {None: RunLimits()}
         self._slots = asyncio.Semaphore(means.jobs)
         self._writer = StoreWriter()
+        self._answers = None if request.force else means.answers
+        self._judges = Judges(means.store, means.blobs, request.judge, self._answers)
         self._left_out = 0
         self._names: dict[str, None] = {}
 
     async def run(self) -> Regrading:
         selected = self._selected()
-        with self._stored, self._writer:
+        async with contextlib.AsyncExitStack() as stack:
+            stack.enter_context(self._stored)
+            stack.enter_context(self._writer)
+            await stack.enter_async_context(self._judges)
             planned = [one for run in selected if (one := self._planned(run)) is not None]
             self._refuse_nothing(len(selected), planned)
             done: list[Regraded | None] = [None] * len(planned)
@@ -234,26 +249,54 @@ class _Regrader:
                 raise UsageError(
                     f"no scorer of these runs is called {name!r}", hint=did_you_mean(name, list(self._names))
                 )
+        if self._request.ask_models and not any(
+            self._judge_of(one.run) or _asks_models(one) for one in planned
+        ):
+            raise ConfigInvalid("no judge was named", hint="--judge FILE|MODEL, or set ADJUDGE_JUDGE")
+
+    def _judge_of(self, run: Run) -> JudgeConfig | None:
+        return self._judges.of(run) if self._request.ask_models else None
 
     async def _regrade(self, planned: _Planned) -> Regraded:
         run, before = planned.run, planned.before
         task = planned.revision.task
         if run.attempt is None or run.attempt.change_set is None:
             # Nothing was captured, or there is no workspace: no scorer has anything to say again.
-            return Regraded(run, before, None)
+            return await self._judge_alone(planned)
         stability = find_stability(task.digest, self._means.state_dir)
         carried = self._carried(planned, stability)
         computed = tuple(spec.name for spec in task.scenario.recipe.scorers if spec.name not in carried.rows)
+        asked = self._judge_of(run) is not None
         try:
             graded = await self._graded(planned, carried, computed, stability)
+            if before is not None:
+                graded = _with_judge(graded, before)
+            if asked:
+                graded = await self._judges.judge(run, graded)
         except AdjudgeError as error:
             return Regraded(run, before, None, problem=error.message)
-        if before is not None:
-            graded = _with_judge(graded, before)
-            if not computed and _same_conclusion(before, graded.evaluation):
-                return Regraded(run, before, None)
+        if before is not None and not (computed or asked) and _same_conclusion(before, graded.evaluation):
+            return Regraded(run, before, None)
         await self._writer.do(self._store.save_evaluation, run.id, graded)
-        return Regraded(run, before, graded.evaluation, computed, carried.environment)
+        return Regraded(run, before, graded.evaluation, computed, carried.environment, judged=asked)
+
+    async def _judge_alone(self, planned: _Planned) -> Regraded:
+        """Ask the judge of a run that scorers have nothing to say about; without one it stays as it is."""
+        run, before = planned.run, planned.before
+        if before is None or self._judge_of(run) is None:
+            return Regraded(run, before, None)
+        task = planned.revision.task
+        if before.scorers:
+            # Rows of another recipe cannot be computed, so the evaluation stays one of the old task.
+            task = self._store.task(before.task.digest)
+        evaluation = before.model_copy(update={"task": TaskRef(name=task.name, digest=task.digest)})
+        try:
+            evidence = tuple(await asyncio.to_thread(self._store.evidence, before.id))
+            graded = await self._judges.judge(run, GradedSubject(evaluation, task, None, evidence))
+        except AdjudgeError as error:
+            return Regraded(run, before, None, problem=error.message)
+        await self._writer.do(self._store.save_evaluation, run.id, graded)
+        return Regraded(run, before, graded.evaluation, judged=True)
 
     def _carried(self, planned: _Planned, stability: Any) -> Carried:
         before, task = planned.before, planned.revision.task
@@ -277,16 +320,7 @@ class _Regrader:
         run, before, task = planned.run, planned.before, planned.revision.task
         attempt = run.attempt
         assert attempt is not None
-        known: Sequence[tuple[EvidenceRequest, Record]] = ()
-        if before is not None and carried.evidence:
-            stored = await asyncio.to_thread(self._store.evidence, before.id)
-            old = self._store.task(before.task.digest)
-            known = [
-                piece
-                for piece in stored
-                if same_files(piece[0].model_dump(mode="json"), old, task)
-                and not (self._request.ask_models and asks_a_model(piece[0].kind))
-            ]
+        known = await self._known(planned, carried)
         with contextlib.ExitStack() as stack:
             notes: tuple[str, ...] = ()
             subject: Any = None
@@ -310,7 +344,8 @@ class _Regrader:
                         backend=lambda: self._means.backend(task),
                         settings=task.scenario.sandbox,
                         blobs=self._means.blobs,
-                        answers=self._means.answers,
+                        answers=self._answers,
+                        asks_models=self._request.ask_models,
                     ),
                     jobs=1,
                     unstable={} if stability is None else stability.unstable(),
@@ -332,6 +367,20 @@ class _Regrader:
                     run_gate=self._run_gate(run, before, task),
                 )
             )
+
+    async def _known(self, planned: _Planned, carried: Carried) -> Sequence[tuple[EvidenceRequest, Record]]:
+        """What code did, where it would do the same now, and what models said unless they are asked again."""
+        before, task = planned.before, planned.revision.task
+        if before is None:
+            return ()
+        stored = await asyncio.to_thread(self._store.evidence, before.id)
+        old = self._store.task(before.task.digest)
+        return [
+            (request, answer)
+            for request, answer in stored
+            if (not self._request.ask_models if asks_a_model(request.kind) else carried.evidence)
+            and same_files(request.model_dump(mode="json"), old, task)
+        ]
 
     def _run_gate(self, run: Run, before: Evaluation | None, task: Task) -> GateResult | None:
         """What is concluded on the agent, under the limits it ran with."""
@@ -356,13 +405,22 @@ class _Planned(NamedTuple):
     revision: OtherScorers
 
 
+def _asks_models(planned: _Planned) -> bool:
+    return any(spec.type in ASKS_MODELS for spec in planned.revision.task.scenario.recipe.scorers)
+
+
 def _with_judge(graded: GradedSubject, before: Evaluation) -> GradedSubject:
     """What a judge said of the run stays; and so does what ran the code of rows that were carried."""
     evaluation = graded.evaluation
+    said = (tag for tag in before.error_taxonomy if tag.source is ErrorSource.JUDGE)
     update: dict[str, Any] = {
         "judge": before.judge,
         "gates": evaluation.gates.model_copy(update={"judge": before.gates.judge}),
+        "error_taxonomy": (*evaluation.error_taxonomy, *said),
     }
+    if before.confidence is not None and not before.confidence.annotator_count:
+        # A jury's; what people said belongs to the evaluation they said it of.
+        update["confidence"] = before.confidence
     if evaluation.provenance.sandbox is None and before.provenance.sandbox is not None:
         update["provenance"] = evaluation.provenance.model_copy(
             update={

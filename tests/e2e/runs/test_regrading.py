@@ -187,10 +187,8 @@ def test_runs_without_a_workspace_are_left_as_they_are(project: Project) -> None
 def test_the_judge_is_asked_again_only_when_that_is_asked_for(
     graded: Project, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert graded.regrade("--all", "--judge") == 1
-    said = capsys.readouterr()
-    assert "0 of 2 runs were judged again" in said.out
-    assert "no judge was named" in said.err
+    assert graded.regrade("--all", "--judge") == 2
+    assert "no judge was named" in capsys.readouterr().err
     opinion: dict[str, object] = {
         "scores": {"task_completion": 3, "instruction_adherence": 3, "efficiency": 3},
         "verdict": "PASS",

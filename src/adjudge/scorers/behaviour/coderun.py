@@ -54,7 +54,7 @@ class CodeConfig(ScorerConfig):
     def _live_fits(self) -> Self:
         if self.isolation is Isolation.LIVE:
             if not self.takes_live:
-                raise ValueError("isolation: live is for 'command' only; this type runs in copies of its own")
+                raise ValueError("isolation: live is for 'command' only; write snapshot or clean")
             if self.inject:
                 raise ValueError(
                     "isolation: live and inject do not go together: what the agent left running could read "

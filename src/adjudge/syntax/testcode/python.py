@@ -643,6 +643,7 @@ def _loose_skips(root: Node, aliases: dict[str, SkipMark]) -> Iterator[SkipMark]
             conditional = _enclosing_condition(node)
             _read_expressions(reading, node, _Around(conditional=conditional))
             yield from reading.skips
+            yield from _applied_skips(node, node, aliases)
 
 
 def _at_top(node: Node) -> bool:
@@ -688,3 +689,19 @@ def _assigned_skips(node: Node, aliases: dict[str, SkipMark]) -> Iterator[SkipMa
         for part in (value,)
     ):
         yield _mark(node, SkipCondition.OTHER)
+    else:
+        yield from _applied_skips(node, value, aliases)
+
+
+def _applied_skips(statement: Node, value: Node, aliases: dict[str, SkipMark]) -> Iterator[SkipMark]:
+    """Marks put on a test by a call instead of a decorator: `Suite.test_a = skip("why")(Suite.test_a)`."""
+    for part in descendants(value):
+        function = part.child_by_field_name("function") if part.type == "call" else None
+        if function is None:
+            continue
+        if text_of(function) in aliases:
+            yield _mark(statement, aliases[text_of(function)].when)
+        elif function.type == "call":
+            name = text_of(function.child_by_field_name("function"))
+            if _SKIP.search(name) and "importorskip" not in name:
+                yield _mark(statement, _skip_condition(function, name))
