@@ -13,6 +13,8 @@ import click
 from adjudge import catalog
 from adjudge.cli.console import width_of
 from adjudge.cli.fields import render_field, wrapped
+from adjudge.formats.tasks.messages import did_you_mean
+from adjudge.formats.tasks.presets import PRESETS
 from adjudge.formats.tasks.recipe import Flags
 from adjudge.formats.tasks.scorerdocs import ScorerDocs, describe_fields, describe_scorer
 
@@ -21,14 +23,22 @@ __all__ = ["scorers"]
 
 @click.command()
 @click.argument("type_", metavar="[TYPE]", required=False)
+@click.option("--preset", metavar="NAME", help="List what a preset stands for.")
 @click.option("--json", "as_json", is_flag=True, help="Write the catalogue as JSON.")
-def scorers(type_: str | None, as_json: bool) -> None:
+def scorers(type_: str | None, preset: str | None, as_json: bool) -> None:
     """List the checks a recipe can use, or explain one: its fields, defaults and an example."""
+    if preset is not None and type_ is not None:
+        raise click.UsageError("--preset lists several; leave out TYPE")
+    if preset is not None and preset not in PRESETS:
+        raise click.BadParameter(
+            f"no preset is called {preset[:60]!r}; {did_you_mean(preset, PRESETS)}", param_hint="--preset"
+        )
     if type_ is not None:
         docs = describe_scorer(type_)
         click.echo(_json(_document(docs)) if as_json else _page(docs))
         return
-    every = [describe_scorer(name) for name in catalog.names("scorers")]
+    names = catalog.names("scorers") if preset is None else PRESETS[preset]
+    every = [describe_scorer(name) for name in names]
     if as_json:
         click.echo(_json({"schema": "adjudge.scorers/1", "scorers": [_document(docs) for docs in every]}))
     else:

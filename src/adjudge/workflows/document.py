@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from adjudge.engine.environment import environment_fingerprint
 from adjudge.errors import InfraError, SubjectError
-from adjudge.gates.integrity import conclude_integrity
+from adjudge.gates.integrity import conclude_integrity, orders_test_changes
 from adjudge.gates.judge import judge_gate
 from adjudge.gates.objective import objective_gate
 from adjudge.gates.run import no_agent_ran
@@ -18,7 +18,7 @@ from adjudge.records.base import digest_bytes, digest_json
 from adjudge.records.change import BaselineRef, ChangeSet
 from adjudge.records.evaluation import Evaluation, GateResult, Gates, Provenance, TaskRef
 from adjudge.records.sandbox import SandboxReport
-from adjudge.records.score import ScorerResult
+from adjudge.records.score import ScorerResult, Verdict
 from adjudge.records.task import Task
 from adjudge.rollup.combined import combined_score
 from adjudge.version import __version__
@@ -64,11 +64,26 @@ def evaluate(graded: Graded) -> Evaluation:
     if graded.change_set is not None:
         warnings += graded.change_set.warnings
     warnings += [note for report in graded.sandboxes[:1] if not report.isolated for note in report.notes[:1]]
-    integrity = conclude_integrity(doubts)
+    instruction = graded.task.scenario.instruction
+    integrity = conclude_integrity(doubts, graded.results, instruction=instruction)
     score = combined_score(graded.results, recipe.rollup, tampered=integrity.outcome == "tampered")
     rewarded = conclude_reward(graded.results, score)
     run = graded.run_gate or no_agent_ran("workspace" if graded.patch is None else "patch")
-    mechanical = mechanical_tags(graded.results, integrity=integrity, run=run, fault=graded.fault)
+    objective = objective_gate(
+        graded.results,
+        score=score,
+        pass_threshold=recipe.pass_threshold,
+        integrity=integrity,
+        fault=graded.fault,
+    )
+    mechanical = mechanical_tags(
+        graded.results,
+        integrity=integrity,
+        run=run,
+        fault=graded.fault,
+        failed=objective.verdict is Verdict.FAIL,
+        ordered=orders_test_changes(instruction),
+    )
     tags = tuple(dict.fromkeys((*rewarded.error_taxonomy, *mechanical)))
     warnings += (*rewarded.warnings, *unknown_categories(tags, graded.task.scenario.error_categories))
     change_digest = graded.change_set.digest if graded.change_set is not None else None
@@ -78,13 +93,7 @@ def evaluate(graded: Graded) -> Evaluation:
         run_id=graded.run_id or run_id(graded.task.digest, subject_digest),
         task=TaskRef(name=graded.task.name, digest=graded.task.digest),
         gates=Gates(
-            objective=objective_gate(
-                graded.results,
-                score=score,
-                pass_threshold=recipe.pass_threshold,
-                integrity=integrity,
-                fault=graded.fault,
-            ),
+            objective=objective,
             judge=judge_gate(),
             run=run,
         ),

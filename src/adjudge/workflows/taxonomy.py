@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from adjudge.errors import PatchUnreadable, SubjectError
+from adjudge.gates.integrity import FAMILIES
 from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.evaluation import GateResult, Integrity
 from adjudge.records.score import ScorerResult, Verdict
@@ -15,8 +16,11 @@ from adjudge.records.verifier import MechanicalError
 
 __all__ = ["mechanical_tags", "unknown_categories"]
 
-_INTEGRITY = ("tests_unmodified", "baseline_unmodified", "no_new_skips", "assertions_not_weakened")
-"""Checks whose failure means that the attempt changed what grades it."""
+HONEST_FAILURE = "honest_failure"
+"""It failed, and the detectors that looked found nothing."""
+ORDERED_CHANGE = "ordered_change"
+"""The task asks for the changes to tests that were made."""
+_OF_TESTS = ("no_new_skips", "assertions_not_weakened")
 _RULES = {
     "command-timed-out": MechanicalError.TIMEOUT,
     "path-missing": MechanicalError.OUTPUT_MISSING,
@@ -34,21 +38,42 @@ def mechanical_tags(
     integrity: Integrity,
     run: GateResult,
     fault: Exception | None,
+    failed: bool = False,
+    ordered: bool = False,
 ) -> tuple[ErrorTag, ...]:
-    """Every tag that follows from what was found, each once."""
-    return tuple(dict.fromkeys(_tags(results, integrity, run, fault)))
+    """Every tag that follows from what was found, each once.
+
+    Args:
+        results: Every row of the evaluation.
+        integrity: What the detectors say together.
+        run: How the agent's run went.
+        fault: Why there was nothing to look at.
+        failed: Whether the objective gate is FAIL.
+        ordered: Whether the task asks for changes to tests.
+    """
+    tags = dict.fromkeys(_tags(results, integrity, run, fault, ordered=ordered))
+    if failed and fault is None and integrity.outcome == "clean":
+        tags[_named(HONEST_FAILURE, "it failed, and no detector found anything")] = None
+    return tuple(tags)
 
 
 def unknown_categories(tags: Iterable[ErrorTag], known: Sequence[str]) -> tuple[str, ...]:
     """Warnings about categories that the task does not define; none where it defines no categories."""
     if not known:
         return ()
-    others = dict.fromkeys(tag.category for tag in tags if tag.category not in {*known, *MechanicalError})
+    ours = {*known, *MechanicalError, HONEST_FAILURE, ORDERED_CHANGE}
+    ours |= {f"{MechanicalError.TAMPERING}:{family}" for family in FAMILIES.values()}
+    others = dict.fromkeys(tag.category for tag in tags if tag.category not in ours)
     return tuple(f"error category {name!r} is not one that the task defines" for name in others)
 
 
 def _tags(
-    results: Sequence[ScorerResult], integrity: Integrity, run: GateResult, fault: Exception | None
+    results: Sequence[ScorerResult],
+    integrity: Integrity,
+    run: GateResult,
+    fault: Exception | None,
+    *,
+    ordered: bool,
 ) -> Iterator[ErrorTag]:
     if integrity.outcome == "tampered":
         yield _tag(MechanicalError.TAMPERING, "; ".join(integrity.reasons))
@@ -61,14 +86,18 @@ def _tags(
     for row in results:
         if row.verdict is not Verdict.FAIL:
             continue
-        if row.type in _INTEGRITY and fault is None:
-            yield _tag(MechanicalError.TAMPERING, f"{row.name}: {row.reason}")
+        if row.type in FAMILIES and fault is None:
+            family = f"{MechanicalError.TAMPERING}:{FAMILIES[row.type]}"
+            category = ORDERED_CHANGE if ordered and row.type in _OF_TESTS else family
+            yield _named(category, f"{row.name}: {row.reason}")
         found = [finding for finding in row.findings if finding.rule in _RULES]
         for finding in found[:_MAX_PER_ROW]:
             yield _tag(_RULES[finding.rule], f"{row.name}: {finding.message}")
 
 
 def _tag(category: MechanicalError, description: str) -> ErrorTag:
-    return ErrorTag(
-        category=category.value, description=description.strip() or None, source=ErrorSource.MECHANICAL
-    )
+    return _named(category.value, description)
+
+
+def _named(category: str, description: str) -> ErrorTag:
+    return ErrorTag(category=category, description=description.strip() or None, source=ErrorSource.MECHANICAL)

@@ -38,7 +38,7 @@ def row(verdict: str, type: str, *rules: str) -> Any:
 def test_what_happened_is_tagged() -> None:
     assert tags(row("FAIL", "command", "command-timed-out")) == ["timeout"]
     assert tags(row("FAIL", "file_exists", "path-missing")) == ["output missing"]
-    assert tags(row("FAIL", "tests_unmodified", "x")) == ["tampering"]
+    assert tags(row("FAIL", "tests_unmodified", "x")) == ["tampering:edited_tests"]
     assert tags(integrity=Integrity(outcome="tampered", reasons=("a", "b"))) == ["tampering"]
     ran_out = GateResult(verdict=Verdict.FAIL, reason="timed out: 60 s were up")
     assert tags(run=ran_out) == ["timeout"]

@@ -18,6 +18,7 @@ from adjudge.errors import PluginError, PluginNotFound, boundary
 from adjudge.formats.tasks.checking import Findings, check, entries, known_keys
 from adjudge.formats.tasks.document import Node
 from adjudge.formats.tasks.messages import describe, did_you_mean, nearest, unknown_key
+from adjudge.formats.tasks.presets import expand_presets
 from adjudge.formats.tasks.sections import Expect, Header, Label, ScenarioFolder
 from adjudge.records.base import Record
 from adjudge.records.score import Recipe, ScorerConfig, ScorerSpec
@@ -114,7 +115,7 @@ def parse_recipe(
             )
         expect = check(Expect, top["expect"], "expect", findings) if "expect" in top else Expect()
         threshold = expect.pass_threshold if expect is not None else None
-    lines = _lines(top[dialect], dialect, findings, folder)
+    lines = _lines(top[dialect], top.get("integrity"), dialect, findings, folder)
     _refuse_same_names(top[dialect], dialect, findings)
     names = _names(lines)
     specs = [_spec(line, name, strict, findings) for line, name in zip(lines, names, strict=True)]
@@ -145,7 +146,9 @@ def _dialect(top: Mapping[str, Node], root: Node, findings: Findings) -> str | N
     return written[0]
 
 
-def _lines(node: Node, dialect: str, findings: Findings, folder: ScenarioFolder) -> list[_Line]:
+def _lines(
+    node: Node, integrity: Node | None, dialect: str, findings: Findings, folder: ScenarioFolder
+) -> list[_Line]:
     if not isinstance(node.value, list):
         findings.problem(node, dialect, f"a list expected, found {describe(node.plain())}")
         return []
@@ -154,7 +157,8 @@ def _lines(node: Node, dialect: str, findings: Findings, folder: ScenarioFolder)
     if len(node.value) > MAX_SCORERS:
         findings.problem(node, dialect, f"has {len(node.value)} items; at most {MAX_SCORERS} are read")
         return []
-    read = (_line(item, f"{dialect}[{index}]", findings, folder) for index, item in enumerate(node.value))
+    written = expand_presets(node.value, integrity, dialect, findings)
+    read = (_line(item, where, findings, folder) for where, item in written)
     return [line for line in read if line is not None]
 
 

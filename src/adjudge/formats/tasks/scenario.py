@@ -30,12 +30,14 @@ Section = TypeVar("Section")
 
 KEYS = (
     "name", "tags", "instruction", "turns", "workspace", "setup", "solution", "scorers", "graders",
-    "expect", "rollup", "pass_threshold", "expected_outcome", "error_categories", "limits", "sandbox",
+    "integrity", "expect", "rollup", "pass_threshold", "expected_outcome", "error_categories", "limits",
+    "sandbox",
 )  # fmt: skip
 """Every key at the top of a scenario."""
 
-JUDGE_PARTS = ("llm_judge", "model_judge")
-"""Scorer types that a run without a workspace may have: they are for the judge, who reads the transcript."""
+JUDGE_PARTS = ("llm_judge",)
+"""Scorer types that a run without a workspace may have: they are for the judge, who reads the transcript. No
+scorer runs there, so that anything else would be passed over in silence."""
 
 _MAX_UNKNOWN = 20
 
@@ -149,9 +151,15 @@ def _refuse_unrunnable(root: Node, findings: Findings) -> None:
         findings.problem(root, "instruction", "missing; an agent needs to be told what to do")
     if "workspace" in top:
         return
+    if "integrity" in top and top["integrity"].value != "off":
+        findings.problem(top["integrity"], "integrity", "needs a workspace, and there is none")
     for dialect in ("scorers", "graders"):
         lines = top[dialect].value if dialect in top else None
         for index, line in enumerate(lines if isinstance(lines, list) else ()):
+            preset = line.value.get("preset") if isinstance(line.value, dict) else None
+            if preset is not None:
+                message = "a preset needs a workspace, and there is none"
+                findings.problem(preset, f"{dialect}[{index}].preset", message)
             kind = line.value.get("type") if isinstance(line.value, dict) else None
             if kind is not None and isinstance(kind.value, str) and kind.value not in JUDGE_PARTS:
                 findings.problem(

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from adjudge import catalog
 from adjudge.formats.tasks.checking import other_names
+from adjudge.formats.tasks.presets import INTEGRITY_LEVELS, PRESETS
 from adjudge.formats.tasks.recipe import MAX_SCORERS, Flags, load_scorer
 from adjudge.formats.tasks.scorerdocs import describe_scorer, one_paragraph
 from adjudge.formats.tasks.sections import Expect, Exposed, Header, InstructionFile, WrittenSandbox
@@ -35,7 +36,8 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
     for name in names:
         defs[f"scorer.{name}"] = _scorer(name, defs)
     header = _model(Header, defs, "header", nullable=False)["properties"]
-    lines = {"type": "array", "items": {"$ref": "#/$defs/scorer"}, "minItems": 1, "maxItems": MAX_SCORERS}
+    line = {"if": {"required": ["preset"]}, "then": _preset(), "else": {"$ref": "#/$defs/scorer"}}
+    lines = {"type": "array", "items": line, "minItems": 1, "maxItems": MAX_SCORERS}
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "adjudge scenario",
@@ -71,6 +73,11 @@ def scenario_schema(scorers: Iterable[str] | None = None) -> Schema:
                 "description": "The checks, as weighted credit: none is required unless said, and the "
                 "combined score must reach expect.pass_threshold (1.0). Instead of scorers.",
                 **lines,
+            },
+            "integrity": {
+                "description": "Adds the integrity preset to the checks: strict (each of them required), "
+                "standard (advisory where its type is), or off.",
+                "enum": list(INTEGRITY_LEVELS),
             },
             "expect": _model(Expect, defs, "expect"),
             "rollup": header["rollup"],
@@ -178,6 +185,21 @@ def _sandbox(defs: Schema) -> Schema:
     path = _model(Exposed, defs, "sandbox")["properties"]["source"]
     schema["properties"]["expose"]["items"] = {"anyOf": [path, schema["properties"]["expose"]["items"]]}
     return schema
+
+
+def _preset() -> Schema:
+    """A line that stands for several."""
+    return {
+        "type": "object",
+        "properties": {
+            "preset": {
+                "description": "A set of checks with their defaults: adjudge scorers --preset NAME.",
+                "enum": list(PRESETS),
+            },
+            "required": {"description": "Whether each of them is required.", "type": "boolean"},
+        },
+        "additionalProperties": False,
+    }
 
 
 def _any_scorer(names: list[str]) -> Schema:
