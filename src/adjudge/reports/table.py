@@ -75,6 +75,26 @@ def _header(evaluation: Evaluation, width: int, paint: Paint) -> list[str]:
     return lines + (_labelled("tagged", ", ".join(tags), width) if tags else [])
 
 
+def _how_it_failed(evaluation: Evaluation) -> str:
+    """What can be said of an attempt whose output, if there is one, could be read."""
+    named = _names_an_output(evaluation)
+    completed = evaluation.validity.verifier_completed
+    if any(
+        row.type == "verifier" and (not completed or row.details.get("reward_problem") is not None)
+        for row in evaluation.scorers
+    ):
+        return f"{'produced a usable output, but ' if named else ''}was given no reward by the verifier"
+    return "produced a usable output, which was wrong" if named else "was wrong"
+
+
+def _names_an_output(evaluation: Evaluation) -> bool:
+    """Whether a file was looked at; where none is named, nothing is known of what is usable."""
+    return any(
+        row.type == "rubric" or (row.type == "verifier" and row.details.get("output", "") is not None)
+        for row in evaluation.scorers
+    )
+
+
 def _validity(evaluation: Evaluation, width: int) -> list[str]:
     """Whether the attempt was wrong or left nothing usable."""
     validity = evaluation.validity
@@ -82,6 +102,8 @@ def _validity(evaluation: Evaluation, width: int) -> list[str]:
         ("output parseable", "output not usable", validity.output_parseable),
         ("schema valid", "schema not matched", validity.schema_valid),
     ]
+    if validity.output_parseable and not _names_an_output(evaluation):
+        flags = [("no output named", "", True)]
     if any(row.type == "verifier" for row in evaluation.scorers):
         flags.append(("verifier completed", "verifier not completed", validity.verifier_completed))
     lines = _labelled("validity", ", ".join(yes if holds else no for yes, no, holds in flags), width)
@@ -90,7 +112,7 @@ def _validity(evaluation: Evaluation, width: int) -> list[str]:
         why = f": {validity.errors[0]}" if validity.errors else ""
         lines += _labelled("attempt", f"PRODUCED NOTHING USABLE{why}", width)
     elif failed and evaluation.reward is not None:
-        lines += _labelled("attempt", "produced a usable output, which was wrong", width)
+        lines += _labelled("attempt", _how_it_failed(evaluation), width)
     return lines
 
 

@@ -33,7 +33,7 @@ from adjudge.formats.traces.summary import usage_of
 from adjudge.records.run import AgentOutcome, AgentRef, AgentStatus, Attempt
 from adjudge.records.sandbox import ExecRequest, Mount, Network, SandboxReport, SandboxSpec
 from adjudge.records.task import RunLimits, Task
-from adjudge.records.trace import Message, TraceItem
+from adjudge.records.trace import TraceItem
 from adjudge.workflows.agents import ReadyAgent, ready_agent, refuse_misfit
 from adjudge.workflows.contents import TreeContents
 from adjudge.workflows.patched import look_up
@@ -255,6 +255,8 @@ class _Driver:
         self._over = asyncio.Event()
         self._recording = Recording(order.blobs, self._limits, self._exceeded)
         self._turns = 0
+        self._replied = 0
+        self._told = 0
         # As in `Redactor`: what is shorter is no secret.
         self._secrets = {name: value for name, value in place.credentials.items() if len(value) >= 6}
 
@@ -312,10 +314,15 @@ class _Driver:
             message = following(exchanges)
             if message is None or (exchanges and session.ended):
                 return
+            if exchanges and not self._recording.said_something:
+                # Agents without a trace of their own still said something; the last reply is its outcome.
+                self._recording.answer(self._hide(exchanges[-1][1]))
+                self._told += 1
             self._turns += 1
             self._recording.ask(message)
             reply = await session.turn(message)
             exchanges.append((message, reply))
+            self._replied += 1
 
     def _observe(self, item: TraceItem) -> None:
         """Take an event of the agent's, in whatever thread it became known."""
@@ -351,9 +358,8 @@ class _Driver:
             update["usage"] = usage_of(summary)
             if not outcome.response:
                 update["response"] = summary.response
-        elif outcome.response:
-            # Agents without a trace of their own still said something.
-            self._recording(Message(role="assistant", text=outcome.response))
+        elif update["response"] and (not self._told or self._replied > self._told):
+            self._recording.answer(update["response"])
         update["trace"] = self._recording.commit()
         if self._stopped is not None:
             update["status"], update["reason"] = self._stopped

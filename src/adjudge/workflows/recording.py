@@ -44,6 +44,12 @@ class Recording:
             self._asked = message.strip()
             self._own += 1
 
+    def answer(self, reply: str) -> None:
+        """A reply of an agent that has no trace of its own."""
+        if reply:
+            with self._lock:
+                self._take(Message(role="assistant", text=reply))
+
     def __call__(self, item: TraceItem) -> None:
         """Take an event."""
         with self._lock:

@@ -164,7 +164,9 @@ def test_filters_and_limits_choose_what_is_run(project: Project, capsys: pytest.
     assert project.runs() == []
 
 
-def test_a_session_is_scored_once_on_all_its_turns(project: Project) -> None:
+def test_a_session_is_scored_once_on_all_its_turns(
+    project: Project, capsys: pytest.CaptureFixture[str]
+) -> None:
     turns = "turns:\n  - Once more.\n  - when: [{contains: second, say: Enough.}, {default: Hm.}]\n"
     project.task("talk", TASK + turns + "  - when: [{contains: never, say: Not said.}]\n")
     agents = {
@@ -191,6 +193,17 @@ def test_a_session_is_scored_once_on_all_its_turns(project: Project) -> None:
         {"role": "assistant", "content": "second"},
         {"role": "user", "content": "Enough."},
         {"role": "assistant", "content": "second"},
+    ]
+    capsys.readouterr()
+    assert main(["trace", run.id]) == 0
+    timeline = capsys.readouterr().out.partition("\n\n")[0]
+    assert [line.split()[1] for line in timeline.splitlines()] == [
+        "Make",
+        "first",
+        "Once",
+        "second",
+        "Enough.",
+        "second",
     ]
 
 

@@ -7,7 +7,14 @@ import json
 import pytest
 
 from adjudge.records.change import BaselineOrigin, BaselineRef
-from adjudge.records.evaluation import Evaluation, GateResult, Gates, Integrity, ObjectiveGateResult
+from adjudge.records.evaluation import (
+    Evaluation,
+    GateResult,
+    Gates,
+    Integrity,
+    ObjectiveGateResult,
+    ValidityCheck,
+)
 from adjudge.records.score import Finding, Verdict
 from adjudge.reports.json import render_json
 from adjudge.reports.plain import plain, plain_lines
@@ -113,6 +120,28 @@ def test_integrity_is_shown_once_it_was_checked() -> None:
     assert "integrity" not in render_table(sample())
     text = render_table(sample(integrity=Integrity(outcome="suspect", reasons=("a skip",))))
     assert "integrity suspect: a skip" in text
+
+
+@pytest.mark.parametrize(
+    ("details", "completed", "said"),
+    [
+        ({"output": "out.json"}, True, "produced a usable output, which was wrong"),
+        ({"output": None}, True, "was wrong"),
+        ({"output": None, "reward_problem": "empty"}, True, "was given no reward by the verifier"),
+        ({"output": "o"}, False, "produced a usable output, but was given no reward by the verifier"),
+    ],
+)
+def test_no_more_is_said_of_an_attempt_than_is_known(
+    details: dict[str, str | None], completed: bool, said: str
+) -> None:
+    shown = sample(
+        reward=0.0,
+        validity=ValidityCheck(output_parseable=True, schema_valid=True, verifier_completed=completed),
+    )
+    row = scorer_result("FAIL", name="verifier", type="verifier", details=details)
+    text = render_table(shown.model_copy(update={"scorers": (row,)}))
+    assert f"\nattempt   {said}\n" in text
+    assert ("no output named" in text) is (details["output"] is None)
 
 
 def test_hostile_text_cannot_reach_the_terminal() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from pydantic import ValidationError
 
 from adjudge.records.evidence import TestRun
 from adjudge.records.score import ScorerOutcome, Verdict
@@ -74,3 +75,12 @@ def test_guesses_cost_what_they_gained() -> None:
 def test_nothing_to_keep_is_no_gate() -> None:
     outcome = Attempt().score(SweBench, {"fail_to_pass": ["a.py::bug"]})
     assert (outcome.verdict, outcome.score) == (Verdict.PASS, 1.0)
+
+
+@pytest.mark.parametrize("prefix", ["node --test", "npx jest", "npx vitest run"])
+def test_an_id_of_a_javascript_test_names_its_file(prefix: str) -> None:
+    SweBench.Config(fail_to_pass=("a.test.js::adds",), cmd_prefix=prefix)
+    with pytest.raises(ValidationError, match="'adds' names no file; ids are 'path::suite > test' here"):
+        SweBench.Config(fail_to_pass=("a.test.js::adds",), pass_to_pass=("adds",), cmd_prefix=prefix)
+    # The runner of Go finds a name by itself.
+    SweBench.Config(fail_to_pass=("TestAdd",), cmd_prefix="go test")

@@ -35,8 +35,9 @@ KEYS = (
 )  # fmt: skip
 """Every key at the top of a scenario."""
 
-JUDGE_PARTS = ("llm_judge", "model_judge")
-"""Scorer types that a run without a workspace may have: they are for the judge, who reads the transcript."""
+JUDGE_PARTS = ("llm_judge",)
+"""Scorer types that a run without a workspace may have: they are for the judge, who reads the transcript. No
+scorer runs there, so that anything else would be passed over in silence."""
 
 _MAX_UNKNOWN = 20
 

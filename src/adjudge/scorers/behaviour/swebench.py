@@ -33,6 +33,8 @@ __all__ = ["SweBench"]
 
 TestId = Annotated[str, StringConstraints(pattern=r"\S", max_length=4096)]
 
+_BY_FILE = ("node", "jest", "vitest")
+"""Their ids say which files are run."""
 _DJANGO = re.compile(r"(\w+) \(([\w.]+)\)")
 """How unittest prints an id."""
 
@@ -101,11 +103,18 @@ class SweBench:
             both = sorted(set(self.fail_to_pass) & set(self.pass_to_pass))
             if both:
                 raise ValueError(f"{both[0]!r} is in fail_to_pass and in pass_to_pass")
-            if self.cmd_prefix is not None and parse_suite(self.cmd_prefix) is None:
+            suite = None if self.cmd_prefix is None else parse_suite(self.cmd_prefix)
+            if self.cmd_prefix is not None and suite is None:
                 raise ValueError(
                     f"cmd_prefix {self.cmd_prefix!r} is not a plain command of a runner that is known; "
                     "others need the type tests"
                 )
+            if suite is not None and suite.command.runner in _BY_FILE:
+                bare = next(
+                    (id_ for id_ in (*self.fail_to_pass, *self.pass_to_pass) if "::" not in id_), None
+                )
+                if bare is not None:
+                    raise ValueError(f"{bare!r} names no file; ids are 'path::suite > test' here")
             return self
 
     def needs(self, config: Config) -> Sequence[AnyRequest]:

@@ -248,6 +248,7 @@ class _Conclusion:
             "validity": validity.model_dump(mode="json"),
             "error_taxonomy": [tag.model_dump(mode="json") for tag in tags],
             "breakdown": self._breakdown(completed),
+            "output": config.output,
             "candidate_runs": run.candidate_runs,
             "exit_code": run.result.exit_code,
             "ended": run.result.ended.value,

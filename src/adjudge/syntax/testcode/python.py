@@ -735,8 +735,7 @@ def _loose_skips(root: Node, aliases: dict[str, SkipMark]) -> Iterator[SkipMark]
             reading = _Reading({})
             conditional = _enclosing_condition(node)
             _read_expressions(reading, node, _Around(conditional=conditional))
-            yield from reading.skips
-            yield from _applied_skips(node, node, aliases)
+            yield from reading.skips or _applied_skips(node, node, aliases)
 
 
 def _at_top(node: Node) -> bool:

@@ -130,11 +130,13 @@ def test_a_run_without_a_workspace_takes_only_parts_for_the_judge() -> None:
     assert problems(text) == []
     assert problems(text, to_run=True) == [
         "f.yaml:4:6: scorers[1].type: forbid_secrets needs a workspace, and there is none; a run without one "
-        "takes only llm_judge and model_judge",
+        "takes only llm_judge",
         "f.yaml:5:6: scorers[2].type: command needs a workspace, and there is none; a run without one takes "
-        "only llm_judge and model_judge",
+        "only llm_judge",
     ]
     assert problems("instruction: Answer.\nscorers: [{type: llm_judge, rubric: x}]\n", to_run=True) == []
+    asks_itself = "instruction: Answer.\nscorers: [{type: model_judge, rubric: x, model: m}]\n"
+    assert len(problems(asks_itself, to_run=True)) == 1, "no scorer runs, so it would never be asked"
 
 
 def test_a_run_needs_an_instruction() -> None:
