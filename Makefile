@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 UV := $(BIN)/uv
 
-.PHONY: setup system-packages demo test check format docs bench constraints clean
+.PHONY: setup system-packages demo test check format docs bench bench-integrity constraints clean
 
 setup: $(STAMP)
 
@@ -62,6 +62,14 @@ docs: setup
 bench: setup
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m bench $(ARGS)
+
+# The static integrity checks over labelled changes; a copy of a peer's cases is fetched for it and not kept.
+bench-integrity: setup
+	@peer=$$(mktemp -d) && trap 'rm -rf "$$peer"' EXIT && \
+	if $(BIN)/python -m pip download --quiet --no-deps --no-binary :all: checkwash==0.9.0 -d "$$peer" 2>/dev/null \
+		&& tar -xzf "$$peer"/checkwash-0.9.0.tar.gz -C "$$peer"; \
+	then CHECKWASH_SDIST="$$peer/checkwash-0.9.0" $(BIN)/python -m bench integrity; \
+	else $(BIN)/python -m bench integrity; fi
 
 # Names and versions only: download addresses differ from place to place and are never committed.
 constraints: setup

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from tree_sitter import Node
@@ -77,6 +77,11 @@ _COMPARISONS = {
 }
 _TOLERANCES = ("abs", "rel", "delta", "atol", "rtol", "abs_tol", "rel_tol")
 _DIGITS = ("places", "decimal")
+_MAX_CALLS_DEEP = 3
+_MAX_CALLED_CHECKS = 50
+_MAX_ARGUMENTS = 20
+_MAX_WORDS = 120
+_COARSE = re.compile(r"(?:set|int|len|bool|round|type|sorted|Counter) \(")
 _TEST_CLASS = re.compile(r"^Test|Tests?$|TestCase$")
 
 
@@ -95,6 +100,12 @@ class _Reading:
 
     locals: dict[str, str | None]
     """Names that are given one value once, with it; None for those given more."""
+    known: Mapping[str, _Definition] = field(default_factory=dict)
+    """Functions of the file, by name: what one of them checks, the test that calls it checks."""
+    depth: int = 0
+    """How many calls lie between the test and what is read."""
+    looped: bool = False
+    """Whether a check stands in a loop, and so is made for more than one value."""
     checks: list[Check] = field(default_factory=list)
     skips: list[SkipMark] = field(default_factory=list)
 
@@ -111,12 +122,15 @@ def read_python(root: Node) -> SuiteOutline:
     """The tests of a module."""
     aliases = _skip_aliases(root)
     definitions = list(_definitions(root))
+    known = {
+        definition.names[-1]: definition for definition in definitions if not _looks_like_test(definition)
+    }
     last = {definition.names: definition.node.start_byte for definition in definitions}
     tests: list[WrittenTest] = []
     helpers: list[WrittenTest] = []
     loose = list(_loose_skips(root, aliases))
     for definition in definitions:
-        written = _read_function(definition, aliases)
+        written = _read_function(definition, aliases, known)
         if not _looks_like_test(definition):
             helpers.append(written.model_copy(update={"collected": False, "skips": ()}))
             loose.extend(written.skips)
@@ -167,10 +181,12 @@ def _definitions(root: Node) -> Iterator[_Definition]:
             pending.extend((child, names, (), owner) for child in reversed(node.named_children))
 
 
-def _read_function(definition: _Definition, aliases: dict[str, SkipMark]) -> WrittenTest:
+def _read_function(
+    definition: _Definition, aliases: dict[str, SkipMark], known: Mapping[str, _Definition]
+) -> WrittenTest:
     node = definition.node
     body = node.child_by_field_name("body")
-    reading = _Reading(_locals_of(body))
+    reading = _Reading(_locals_of(body), known)
     cases: list[str] = []
     for decorator in definition.decorators:
         mark = _decorator_skip(decorator, aliases)
@@ -182,15 +198,27 @@ def _read_function(definition: _Definition, aliases: dict[str, SkipMark]) -> Wri
             reading.skips.extend(_skips_within(decorator))
     if body is not None:
         _read_block(reading, body, _Around(), 0)
+    parameters = plain(node.child_by_field_name("parameters")).split(" ")
+    if not cases and (reading.looped or any(_has_rows(known.get(name)) for name in parameters)):
+        cases = [UNKNOWN_CASES]
+    decorated = {name for mark in definition.decorators for name in re.findall(r"\w+", text_of(mark)[:200])}
+    called = set(called_names(body)) if body is not None else set()
+    for helper in [known[name].node for name in sorted(called & known.keys())[:_MAX_ARGUMENTS]]:
+        called.update(called_names(helper))
     return WrittenTest(
         name=".".join(definition.names)[-300:],
         line=line_of(node),
         checks=tuple(reading.checks),
         skips=tuple(reading.skips),
         cases=tuple(cases),
-        calls=called_names(body) if body is not None else (),
+        calls=tuple(sorted(called | decorated)),
         body=body_identity(body),
     )
+
+
+def _has_rows(definition: _Definition | None) -> bool:
+    """Whether a name is a fixture with rows of its own."""
+    return definition is not None and any("params" in text_of(mark) for mark in definition.decorators)
 
 
 def _locals_of(body: Node | None) -> dict[str, str | None]:
@@ -216,6 +244,9 @@ def _read_block(reading: _Reading, block: Node, around: _Around, depth: int) -> 
 
 def _read_statement(reading: _Reading, node: Node, around: _Around, depth: int) -> None:
     kind = node.type
+    if kind == "decorated_definition":
+        node = node.child_by_field_name("definition") or node
+        kind = node.type
     if depth > MAX_DEPTH or kind in ("class_definition", "decorated_definition"):
         return
     if kind == "function_definition":
@@ -229,11 +260,13 @@ def _read_statement(reading: _Reading, node: Node, around: _Around, depth: int) 
     elif kind == "with_statement":
         _read_with(reading, node, around, depth)
     elif kind in ("for_statement", "while_statement"):
-        over = plain(node.child_by_field_name("right") or node.child_by_field_name("condition"))
+        over = _resolved(reading, node.child_by_field_name("right") or node.child_by_field_name("condition"))
         inner = replace(around, state=CheckState.DEAD) if over in _FALSE else around
+        known = len(reading.checks)
         for part in children(node):
             if part.type in ("block", "else_clause"):
                 _read_block(reading, part.child_by_field_name("body") or part, inner, depth + 1)
+        reading.looped |= any(check.effective for check in reading.checks[known:])
     elif kind in ("match_statement", "case_clause", "block", "else_clause", "finally_clause"):
         _read_block(reading, node, around, depth + 1)
     elif kind == "assert_statement":
@@ -335,9 +368,38 @@ def _read_expressions(reading: _Reading, node: Node, around: _Around) -> None:
             if "mark" in name or node.type == "raise_statement":
                 return
             continue
+        if last in reading.known and name in (last, f"self.{last}", f"cls.{last}"):
+            reading.checks.extend(_called_checks(reading, part, reading.known[last], around.state))
+            continue
         check = _call_check(reading, part, name, around.state)
         if check is not None:
             reading.checks.append(check)
+
+
+def _called_checks(reading: _Reading, call: Node, helper: _Definition, state: CheckState) -> Iterator[Check]:
+    """What a helper of the file checks when it is called so, with what its parameters are given."""
+    body = helper.node.child_by_field_name("body")
+    if body is None or reading.depth >= _MAX_CALLS_DEEP:
+        return
+    values: dict[str, str | None] = dict(_locals_of(body))
+    names = [
+        text_of(part.child_by_field_name("name") or (children(part) or [part])[0])
+        for part in children(helper.node.child_by_field_name("parameters"))
+    ]
+    if names and names[0] in ("self", "cls"):
+        names = names[1:]
+    positional = iter(names)
+    for argument in arguments_of(call)[:_MAX_ARGUMENTS]:
+        name, _ = _keyword(argument)
+        value = argument.child_by_field_name("value") if name else argument
+        name = name or next(positional, "")
+        if name and name not in values:
+            values[name] = _resolved(reading, value)
+    inner = _Reading(values, reading.known, reading.depth + 1)
+    _read_block(inner, body, _Around(state=state), 1)
+    reading.looped |= inner.looped
+    for check in inner.checks[:_MAX_CALLED_CHECKS]:
+        yield check.model_copy(update={"line": line_of(call)})
 
 
 def _call_condition(around: _Around) -> SkipCondition:
@@ -370,6 +432,8 @@ def _call_check(reading: _Reading, call: Node, name: str, state: CheckState) -> 
         if operator.startswith("called") or operator == "not called":
             first, second = name.rpartition(".")[0], plain(call.child_by_field_name("arguments"))
         tolerance = _tolerance(arguments) if "almost" in operator else None
+        if operator in ("in", "not in"):
+            first, second = second, first
         return _check(call, operator, first, second, strength, state, tolerance)
     if re.match(r"_*assert", last) or re.match(r"_*(?:expect|verify|check)_?", last):
         # A helper: how much it asks is not known here.
@@ -388,7 +452,7 @@ def _condition(reading: _Reading, node: Node, whole: Node, state: CheckState, de
     """What `assert node` asks."""
     node = _inner(node)
     text = plain(node)
-    if _always_holds(node):
+    if _always_holds(node) or re.search(r"\bif (?:False|0)\b|^all \( [\[(] [\])] \)", text):
         return _check(whole, "always", text, "", 0, state)
     if node.type == "boolean_operator" and depth < MAX_DEPTH:
         operator = text_of(node.child_by_field_name("operator"))
@@ -433,11 +497,22 @@ def _condition(reading: _Reading, node: Node, whole: Node, state: CheckState, de
         if name in ("math.isclose", "np.isclose", "np.allclose", "isclose") and len(arguments) >= 2:
             first, second = plain(arguments[0]), plain(arguments[1])
             return _check(whole, "almost ==", first, second, 4, state, _tolerance(arguments))
+        compared = {"operator.eq": "==", "operator.is_": "is", "operator.ne": "!="}.get(name)
+        if compared is not None and len(arguments) == 2:
+            left, right = (_resolved(reading, argument) for argument in arguments)
+            return _compared(whole, compared, left, right, state)
+        if name == "callable":
+            return _check(
+                whole, "callable", _resolved(reading, arguments[0] if arguments else None), "", 1, state
+            )
         if name == "any":
             return _check(whole, "any", text, "", 2, state)
         if name == "all":
             return _check(whole, "all", text, "", 3, state)
-    return _check(whole, "truthy", _resolved(reading, node), "", 2, state)
+    asked = _resolved(reading, node)
+    if asked.startswith("lambda "):
+        return _check(whole, "predicate", asked, "", 4, state)
+    return _check(whole, "truthy", asked, "", 2, state)
 
 
 def _compared(whole: Node, operator: str, left: str, right: str, state: CheckState) -> Check:
@@ -449,6 +524,11 @@ def _compared(whole: Node, operator: str, left: str, right: str, state: CheckSta
             known = {"None": ("is None", 4), "True": ("truthy", 2), "False": ("falsy", 4)}
             return _check(whole, known[value][0], subject, "", known[value][1], state)
     strength = _COMPARISONS.get(operator, 3)
+    if operator in ("in", "not in"):
+        return _check(whole, operator, right, left, strength, state)
+    if operator == "==" and _COARSE.match(left) and left.split(" ", 1)[0] == right.split(" ", 1)[0]:
+        # Both sides are made coarser first.
+        strength = 3
     if left == right and operator in ("==", "is", "<=", ">=", "in"):
         strength = 0
     if operator == "is":
@@ -516,13 +596,26 @@ def _always_holds(node: Node, depth: int = 0) -> bool:
 
 def _resolved(reading: _Reading, node: Node | None) -> str:
     """The text of a node; for a plain local, of what it holds."""
-    text = plain(node)
-    for _ in range(4):
-        held = reading.locals.get(text)
-        if not held:
+    words = plain(node).split(" ")
+    for _ in range(3):
+        held = [_held(reading, words, index) for index in range(min(len(words), _MAX_WORDS))]
+        if not any(held):
             break
-        text = held
-    return text.removeprefix("await ")
+        words = " ".join(value or word for value, word in zip(held, words, strict=False)).split(" ")
+    return " ".join(words[:_MAX_WORDS]).removeprefix("await ")
+
+
+def _held(reading: _Reading, words: list[str], index: int) -> str | None:
+    """What the name at a place in an expression holds; an attribute or a keyword is no such name."""
+    if (index and words[index - 1] == ".") or (index + 1 < len(words) and words[index + 1] == "="):
+        return None
+    held = reading.locals.get(words[index])
+    # A name that is given a value made of itself, or a long one, stays a name.
+    return (
+        held.removeprefix("await ")
+        if held and words[index] not in held.split(" ") and len(held) < 200
+        else None
+    )
 
 
 def _is_approx(node: Node) -> bool:
