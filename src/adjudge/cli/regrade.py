@@ -120,7 +120,8 @@ def render_regrading(done: Regrading) -> str:
         what = f"computed {', '.join(map(plain, computed))}" if computed else "no scorer was computed"
         if not computed and not any(one.judged for one in added):
             what = "rolled up anew"
-        lines.append(f"{len(added)} evaluations added ({what}); {total - len(added)} runs are as they were")
+        evaluations = "1 evaluation" if len(added) == 1 else f"{len(added)} evaluations"
+        lines.append(f"{evaluations} added ({what}); runs left as they were: {total - len(added)}")
     else:
         lines.append("nothing had to be computed; no evaluation was added")
     if asked := [one.after for one in added if one.judged and one.after is not None]:

@@ -392,7 +392,10 @@ class ExperimentRunner:
     def _means(self, cell: Cell) -> Means:
         task = cell.task.task
         return Means(
-            backend=lambda: self._settings.backend(task), settings=task.scenario.sandbox, blobs=self._blobs
+            backend=lambda: self._settings.backend(task),
+            settings=task.scenario.sandbox,
+            blobs=self._blobs,
+            answers=self._settings.state_dir / ANSWERS,
         )
 
     def _unstable(self, task: Task) -> Mapping[str, frozenset[str]]:
