@@ -2,12 +2,11 @@
 
 Over the corpus in `tests/corpus` (the part that is only measured on, and the part that is developed on), and,
 with `CHECKWASH_SDIST` naming an unpacked source distribution of checkwash 0.9.0, over its tamper and refactor
-cases, beside what checkwash itself says where it is installed. Nothing of it is kept.
+cases. Nothing of it is kept.
 """
 
 from __future__ import annotations
 
-import math
 import os
 import time
 from collections import Counter
@@ -16,17 +15,15 @@ from pathlib import Path
 
 from tests.corpus.cases import Case, findings_of, read_cases
 
-_Z = 1.96
+from adjudge.stats.intervals import wilson_interval
 
 
 def interval(hits: int, total: int) -> str:
     """A share with Wilson's interval at 95 %."""
     if not total:
         return "none"
-    share = hits / total
-    centre = (share + _Z**2 / (2 * total)) / (1 + _Z**2 / total)
-    half = _Z * math.sqrt(share * (1 - share) / total + _Z**2 / (4 * total**2)) / (1 + _Z**2 / total)
-    return f"{hits}/{total} = {share:.0%} [{max(0.0, centre - half):.0%}, {min(1.0, centre + half):.0%}]"
+    low, high = wilson_interval(hits, total)
+    return f"{hits}/{total} = {hits / total:.0%} [{low:.0%}, {high:.0%}]"
 
 
 def measure(title: str, cases: Iterable[Case]) -> None:

@@ -16,6 +16,7 @@ from adjudge.formats.traces.adjudge import write_trace
 from adjudge.records.annotation import Annotation, Judgment
 from adjudge.records.base import digest_bytes
 from adjudge.records.change import BaselineOrigin, BaselineRef, ChangeSet
+from adjudge.records.judgement import FailureMode, Judgement, JudgeVerdict
 from adjudge.records.run import AgentOutcome, AgentRef, AgentStatus, Attempt, Experiment, RunStatus
 from adjudge.records.trace import Message
 from adjudge.settings import load_settings
@@ -25,6 +26,14 @@ from adjudge.testing.runs import graded_run, keep_blob, make_run, make_task
 pytestmark = pytest.mark.anyone
 
 HOSTILE = "evil\x1b[2J\u202ename"
+JUDGEMENT = Judgement(
+    verdict=JudgeVerdict.FAIL,
+    failure_mode=FailureMode.INCORRECT,
+    reasoning=HOSTILE,
+    config_digest=digest_bytes(b"config"),
+    evidence_digest=digest_bytes(b"evidence"),
+    judged_at=datetime(2026, 1, 2, tzinfo=UTC),
+)
 Command = Callable[..., tuple[int, str, str]]
 
 
@@ -72,7 +81,7 @@ def ids(command: Command) -> list[str]:
         ]
         for run in runs:
             store.save_run(run)
-        first = graded_run(runs[0], "FAIL", judge={"verdict": "FAIL", "reasoning": HOSTILE})
+        first = graded_run(runs[0], "FAIL", judge=JUDGEMENT.model_dump(mode="json"))
         for graded in (graded_run(runs[0]), first, graded_run(runs[2]), graded_run(runs[4], "FAIL")):
             store.save_evaluation(graded.evaluation.run_id, graded)
         review = Annotation(
@@ -157,7 +166,7 @@ def test_a_run_is_shown_with_everything(command: Command, ids: list[str]) -> Non
         "tag         suite=small",
         "objective FAIL    because",
         "judge     NA      no judge was asked",
-        "  reasoning: evil\\x1b[2J\\u202ename",
+        "reasoning  evil\\x1b[2J\\u202ename",
         "  2026-02-01 00:00  pass  ada: evil\\x1b[2J\\u202ename",
     ):
         assert line in out.splitlines(), out
