@@ -13,7 +13,7 @@ from adjudge.judge.probes import lengthened, reordered
 from adjudge.judge.transcript import render_transcript
 from adjudge.records.judging import JudgeConfig
 from adjudge.records.score import Finding
-from adjudge.records.trace import BrokenLine, Message, Stop, ToolCall, ToolKind, ToolResult
+from adjudge.records.trace import BrokenLine, Message, Stop, ToolCall, ToolKind, ToolResult, TraceItem
 from adjudge.testing.results import scorer_result
 
 pytestmark = pytest.mark.anyone
@@ -104,7 +104,7 @@ def test_probes_change_what_should_not_matter() -> None:
 
 
 def test_a_transcript() -> None:
-    items = [
+    items: list[TraceItem] = [
         Message(role="user", text="go"),
         ToolCall(id="1", raw_name="Bash", name="bash", kind=ToolKind.EXECUTE, input="ls"),
         ToolResult(call_id="1", text="no such file", is_error=True),

@@ -36,6 +36,7 @@ def test_a_good_judge_is_ready() -> None:
     found = calibration(58, 2)
     assert found.ready, found.concerns
     assert found.accuracy == pytest.approx(58 / 60)
+    assert found.kappa is not None
     assert found.kappa == pytest.approx(0.9333, abs=1e-3)
     assert found.kappa_interval is not None
     assert found.kappa_interval[0] < found.kappa < found.kappa_interval[1]
