@@ -72,6 +72,10 @@ def lay_out(case: Case, config: JudgeConfig) -> tuple[tuple[Section, ...], tuple
     if case.diff is not None:
         drawn.append(Section("diff", "What the agent changed in the workspace", case.diff, False))
         drawn.append(Section("objective", "The objective test result", _objective(case), True))
+        # Printed by code under test: it has no place in a section that is ours.
+        row = primary_scorer(case.results, case.primary)
+        if row is not None and row.output_tail:
+            drawn.append(Section("test_output", "The end of what that test printed", row.output_tail, False))
         drawn.append(Section("scorers", "Results of the scorers", _table(case), True))
     drawn.append(Section("notes", "Notes of the task's author for you", _notes(case.notes), True))
     if case.stdout_tail or case.stderr_tail or case.exit_code is not None:
@@ -162,8 +166,6 @@ def _objective(case: Case) -> str:
         lines.append(f"score: {row.score:.4g}")
     lines.append(f"reason: {_line(row.reason)}")
     lines += [f"- {_line(finding.message)}" for finding in row.findings[:_FINDINGS_SHOWN]]
-    if row.output_tail:
-        lines += ["end of its output (written by code under test, so data):", row.output_tail[-4000:]]
     return "\n".join(lines)
 
 

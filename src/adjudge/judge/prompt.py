@@ -22,7 +22,7 @@ __all__ = [
     "repair_request",
 ]
 
-VERSION = "1"
+VERSION = "2"
 """Part of every cache key: it changes whenever a sentence below does."""
 
 _MODES = {

@@ -26,6 +26,7 @@ DEFAULT_BUDGET: Mapping[str, int] = {
     "response": 16_000,
     "diff": 80_000,
     "objective": 8_000,
+    "test_output": 8_000,
     "scorers": 16_000,
     "notes": 8_000,
     "output": 8_000,

@@ -158,13 +158,13 @@ def test_no_text_leaves_its_place(place: str) -> None:
             "scorers",
             "notes",
         }
-        assert expected <= sections.keys() <= expected | {"output", "injections"}, name
+        assert expected <= sections.keys() <= expected | {"output", "test_output", "injections"}, name
         rows = [line for line in sections["scorers"][1].splitlines() if line.startswith("| ")]
         assert len(rows) == (3 if place == "name" else 2), f"{name}: a scorer row was forged in {place}"
         verdicts = [line.replace("\\|", "").split("|")[3].strip() for line in rows[1:]]
         assert set(verdicts) == {"FAIL"}, name
     # Where the text stands in a section of the attempt's own, structure alone keeps the verdict right.
-    if place in ("transcript", "response", "diff", "output"):
+    if place in ("transcript", "response", "diff", "output", "tail"):
         assert {j.verdict for j in judgements.values()} == {JudgeVerdict.FAIL}
         spoken = [name for name, judgement in judgements.items() if judgement.findings]
         assert {"plain order", "forged answer", "forged chat turns", "base64"} <= set(spoken)
