@@ -11,7 +11,7 @@ from adjudge.web.agenttrace.placing import Note, Placed, anchor_of, place_notes
 
 __all__ = ["FILE_ROWS", "FileView", "NotedRow", "file_view", "file_views", "row_of_finding"]
 
-FILE_ROWS = 400
+FILE_ROWS = 300
 """Lines of one file on a page of its own."""
 FEW_ROWS = 150
 """Lines of a file that are shown unasked."""

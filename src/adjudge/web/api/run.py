@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Annotated, Any, BinaryIO
 
-from adjudge.records.user import Role
-from adjudge.web.access.identity import needs
-from adjudge.web.dependencies import Store, found
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import BaseModel, JsonValue
 
 from adjudge.records.paths import render_path
+from adjudge.records.user import Role
+from adjudge.web.access.identity import needs
 from adjudge.web.agenttrace.diffs import DiffRow, describe_change
 from adjudge.web.agenttrace.documents import JSON, documents_of, text_of
 from adjudge.web.agenttrace.fileviews import FILE_ROWS, file_view
 from adjudge.web.agenttrace.reading import RunReader
 from adjudge.web.agenttrace.timeline import MAX_QUERY, ShownStep, TimelineQuery
+from adjudge.web.dependencies import Store, found
 from adjudge.workflows.inspecting import SeenRun, inspect_run
 
 __all__ = ["router"]
@@ -204,7 +204,7 @@ def read_file_diff(
     index: int,
     start: Annotated[int, Query(ge=0, le=10**9, description="The number of the first line, from 0.")] = 0,
 ) -> FileDiff:
-    """The lines of one file's diff, 400 at a time."""
+    """The lines of one file's diff, 300 at a time."""
     with _diff(request, store, run_id) as diff:
         if not 0 <= index < len(diff.files):
             raise HTTPException(404, f"there is no file {index}: {len(diff.files)} were changed")

@@ -6,16 +6,13 @@ import json
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
-from adjudge.records.user import Role
-from adjudge.web.access.identity import needs
-from adjudge.web.dependencies import Store, found
-from adjudge.web.live import answer_if_changed
-from adjudge.web.rendering import render, render_part
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.run import Run
+from adjudge.records.user import Role
+from adjudge.web.access.identity import needs
 from adjudge.web.agenttrace.cards import (
     Explanation,
     LimitRow,
@@ -36,6 +33,9 @@ from adjudge.web.agenttrace.regrades import compare_evaluations
 from adjudge.web.agenttrace.steps import KINDS
 from adjudge.web.agenttrace.stepviews import step_view
 from adjudge.web.agenttrace.timeline import MAX_QUERY, TimelineQuery
+from adjudge.web.dependencies import Store, found
+from adjudge.web.live import answer_if_changed
+from adjudge.web.rendering import render, render_part
 from adjudge.workflows.inspecting import SeenRun, inspect_run
 
 __all__ = ["ShownRun", "digests_of", "reader_of", "router", "shown_run"]
@@ -105,7 +105,7 @@ class _Page:
     """A part of a run's page on its way to the reader."""
 
     def __init__(
-        self, request: Request, store: Any, run_id: str, evaluation: str | None, **more: Any
+        self, request: Request, store: Any, run_id: str, evaluation: str | None, *, split: bool = False
     ) -> None:
         self._request = request
         self.seen: SeenRun = found(inspect_run, store, run_id, evaluation)
