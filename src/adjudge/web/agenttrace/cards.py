@@ -44,6 +44,9 @@ __all__ = [
 ]
 
 FEW_TESTS = 25
+"""Tests that did not pass, in a card."""
+FEW_PASSED = 8
+"""Tests there are in a card when there are few others."""
 FEW_FINDINGS = 12
 FEW_OUTPUT_LINES = 40
 MAX_OUTPUT_CHARS = 6_000
@@ -187,7 +190,8 @@ def _tests(details: Mapping[str, JsonValue], *, few: bool) -> SuiteTable | None:
     if not rows:
         return None
     rows.sort(key=lambda row: _rank(row.outcome))
-    shown = rows[: FEW_TESTS if few else None]
+    notable = sum(row.outcome != "passed" for row in rows)
+    shown = rows[: min(FEW_TESTS, max(notable, FEW_PASSED)) if few else None]
     counts = details.get("counts")
     counted = counts.items() if isinstance(counts, Mapping) else ()
     beyond = details.get("tests_left_out")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from adjudge.records.paths import render_path
@@ -37,26 +38,55 @@ class NotedPair(NamedTuple):
     notes: tuple[Note, ...]
 
 
-class FileView(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FileView:
     """A changed file as it is shown."""
 
-    index: int
-    anchor: str
-    path: str
-    said: str
-    added: int | None
-    removed: int | None
-    rows: tuple[NotedRow, ...]
-    pairs: tuple[NotedPair, ...] | None
+    file: DiffFile
+    prefix: str = ""
+    """What its anchors begin with."""
+    rows: tuple[NotedRow, ...] = ()
+    pairs: tuple[NotedPair, ...] | None = None
     """The same lines side by side; None: one below the other."""
-    elsewhere: tuple[Note, ...]
-    notes: tuple[str, ...]
-    folded: str
+    elsewhere: tuple[Note, ...] = ()
+    """What was found that is at none of the lines."""
+    notes: tuple[str, ...] = ()
+    folded: str = ""
     """What is not shown unasked, in words; empty when everything is."""
-    earlier: int | None
+    earlier: int | None = None
     """Where the lines before start."""
-    later: int | None
+    later: int | None = None
     """Where the lines behind start."""
+
+    @property
+    def index(self) -> int:
+        """Which of the changed files it is."""
+        return self.file.index
+
+    @property
+    def anchor(self) -> str:
+        """Its id in the document."""
+        return self.prefix + anchor_of(self.file)
+
+    @property
+    def path(self) -> str:
+        """For people."""
+        return render_path(self.file.change.path)
+
+    @property
+    def said(self) -> str:
+        """What happened to it."""
+        return describe_change(self.file.change)
+
+    @property
+    def added(self) -> int | None:
+        """Lines."""
+        return self.file.change.added_lines
+
+    @property
+    def removed(self) -> int | None:
+        """Lines."""
+        return self.file.change.removed_lines
 
 
 def file_view(
@@ -76,12 +106,12 @@ def file_view(
     end = min(len(text.rows), start + limit)
     rows = [_noted(file, row, placed, at, prefix) for at, row in enumerate(text.rows[start:end], start)]
     return FileView(
-        **_head(file, prefix),
+        file,
+        prefix,
         rows=tuple(rows),
         pairs=tuple(_pairs(rows)) if split else None,
         elsewhere=tuple(placed.elsewhere) if not start else (),
         notes=text.notes,
-        folded="",
         earlier=max(0, start - limit) if start else None,
         later=end if end < len(text.rows) else None,
     )
@@ -123,37 +153,7 @@ def row_of_finding(diff: StoredDiff, file: DiffFile, note: Note) -> tuple[int, s
 def _folded(file: DiffFile, notes: dict[str, list[Note]], prefix: str) -> FileView:
     placed = place_notes(file, (), notes)
     many = f"{file.lines:,} changed lines"
-    return FileView(
-        **_head(file, prefix),
-        rows=(),
-        pairs=None,
-        elsewhere=tuple(placed.elsewhere),
-        notes=(),
-        folded=many,
-        earlier=None,
-        later=None,
-    )
-
-
-class _Head(NamedTuple):
-    index: int
-    anchor: str
-    path: str
-    said: str
-    added: int | None
-    removed: int | None
-
-
-def _head(file: DiffFile, prefix: str) -> dict[str, object]:
-    change = file.change
-    return _Head(
-        index=file.index,
-        anchor=prefix + anchor_of(file),
-        path=render_path(change.path),
-        said=describe_change(change),
-        added=change.added_lines,
-        removed=change.removed_lines,
-    )._asdict()
+    return FileView(file, prefix, elsewhere=tuple(placed.elsewhere), folded=many)
 
 
 def _noted(file: DiffFile, row: DiffRow, placed: Placed, at: int, prefix: str) -> NotedRow:

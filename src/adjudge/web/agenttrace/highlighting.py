@@ -12,12 +12,12 @@ import time
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 from pygments.lexer import Lexer
 from pygments.lexers import get_lexer_by_name
 from pygments.token import STANDARD_TYPES, Token
 
-from adjudge.reports.plain import plain
+from adjudge.web.rendering import text
 
 __all__ = ["Piece", "highlight", "language_of", "markup"]
 
@@ -74,11 +74,11 @@ def highlight(lines: Sequence[str], language: str | None) -> list[Line]:
     return coloured
 
 
-def _coloured(text: str, language: str) -> list[Line] | None:
+def _coloured(source: str, language: str) -> list[Line] | None:
     until = time.monotonic() + MAX_SECONDS
     done: list[Line] = []
     line: list[Piece] = []
-    for kind, value in _lexer(language).get_tokens(text):
+    for kind, value in _lexer(language).get_tokens(source):
         if time.monotonic() > until:
             return None
         style = _style(kind)
@@ -91,7 +91,7 @@ def _coloured(text: str, language: str) -> list[Line] | None:
     if line:
         done.append(tuple(line))
     # Lexers end what they read with a newline.
-    return done[: text.count("\n") + 1]
+    return done[: source.count("\n") + 1]
 
 
 @functools.lru_cache(maxsize=64)
@@ -117,6 +117,6 @@ def markup(line: Iterable[Piece]) -> Markup:
 
 
 def _spans(line: Iterable[Piece]) -> Iterator[Markup]:
-    for style, text in line:
-        shown = escape("\t".join(map(plain, text.split("\t"))))
+    for style, part in line:
+        shown = text(part)
         yield Markup('<span class="{}">{}</span>').format(style, shown) if style else shown

@@ -259,7 +259,6 @@ def read_document(store: Store, run_id: str, name: str, evaluation: Evaluated = 
     headers = {
         "content-disposition": f'attachment; filename="{document.filename}"',
         "x-content-type-options": "nosniff",
-        "content-security-policy": "default-src 'none'; sandbox",
         "cache-control": "private, no-cache",
     }
     if document.ref is None:

@@ -149,7 +149,7 @@ class TestReward:
 
     def test_reviews_say_what_they_disagree_with(self) -> None:
         said = [
-            Annotation(reviewer_id=name, timestamp="2026-01-01T00:00:00Z", judgment=judgment)  # type: ignore[arg-type]
+            Annotation(reviewer_id=name, timestamp="2026-01-01T00:00:00Z", judgment=judgment)
             for name, judgment in (("ada", Judgment.PASS), ("bob", Judgment.FAIL), ("cy", Judgment.DEFER))
         ]
         card = reward_card(evaluation(gates=gates("PASS", "FAIL"), annotations=tuple(said)))
