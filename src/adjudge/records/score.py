@@ -46,6 +46,13 @@ class Finding(Record):
     path: WorkspacePath | None = None
     line: int | None = None
     """1-based line in the final file; for a removed line, in the baseline's."""
+    before: str | None = None
+    """What stood there in the baseline, in a line or a few; None where nothing did."""
+    after: str | None = None
+    """What stands there now."""
+    proof: bool = False
+    """Whether it proves tampering: shown by a run, or an act that has no honest reading. One such
+    finding of a scorer that fails makes integrity `tampered`."""
 
 
 class ScorerOutcome(Record):

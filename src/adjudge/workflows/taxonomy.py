@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from adjudge.errors import PatchUnreadable, SubjectError
-from adjudge.gates.integrity import FAMILIES
+from adjudge.gates.integrity import FAMILIES, FORGED_RESULTS
 from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.evaluation import GateResult, Integrity
 from adjudge.records.score import ScorerResult, Verdict
@@ -62,7 +62,7 @@ def unknown_categories(tags: Iterable[ErrorTag], known: Sequence[str]) -> tuple[
     if not known:
         return ()
     ours = {*known, *MechanicalError, HONEST_FAILURE, ORDERED_CHANGE}
-    ours |= {f"{MechanicalError.TAMPERING}:{family}" for family in FAMILIES.values()}
+    ours |= {f"{MechanicalError.TAMPERING}:{family}" for family in (*FAMILIES.values(), FORGED_RESULTS)}
     others = dict.fromkeys(tag.category for tag in tags if tag.category not in ours)
     return tuple(f"error category {name!r} is not one that the task defines" for name in others)
 
@@ -86,9 +86,10 @@ def _tags(
     for row in results:
         if row.verdict is not Verdict.FAIL:
             continue
-        if row.type in FAMILIES and fault is None:
-            family = f"{MechanicalError.TAMPERING}:{FAMILIES[row.type]}"
-            category = ORDERED_CHANGE if ordered and row.type in _OF_TESTS else family
+        proven = any(finding.proof for finding in row.findings)
+        if (row.type in FAMILIES or proven) and fault is None:
+            family = f"{MechanicalError.TAMPERING}:{FAMILIES.get(row.type, FORGED_RESULTS)}"
+            category = ORDERED_CHANGE if ordered and not proven and row.type in _OF_TESTS else family
             yield _named(category, f"{row.name}: {row.reason}")
         found = [finding for finding in row.findings if finding.rule in _RULES]
         for finding in found[:_MAX_PER_ROW]:

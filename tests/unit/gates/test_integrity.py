@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adjudge.gates.integrity import conclude_integrity, orders_test_changes
-from adjudge.records.score import ScorerResult, Verdict
+from adjudge.records.score import Finding, ScorerResult, Verdict
 from adjudge.testing.results import scorer_result
 
 pytestmark = pytest.mark.anyone
@@ -34,6 +34,28 @@ def test_a_smell_is_suspect_and_never_more() -> None:
     found = conclude_integrity((), [row("PASS", "no_new_skips"), row("FAIL")])
     assert found.outcome == "suspect"
     assert found.reasons == ("assertions_not_weakened: why",)
+
+
+def proven(verdict: str, type_: str) -> ScorerResult:
+    findings = (
+        Finding(rule="odd", message="a smell"),
+        Finding(rule="hidden-edit", message="seen", proof=True),
+    )
+    return row(verdict, type_).model_copy(update={"findings": findings})
+
+
+@pytest.mark.parametrize("type_", ["workspace_confined", "assertions_not_weakened", "pytest"])
+def test_proof_is_tampering_whoever_found_it_and_whatever_the_task_orders(type_: str) -> None:
+    found = conclude_integrity(
+        (), [row("FAIL", "no_new_skips"), proven("FAIL", type_)], instruction="Update the tests."
+    )
+    assert found.outcome == "tampered"
+    assert found.reasons == (f"{type_}: seen",)
+
+
+def test_a_scorer_that_passes_proves_nothing() -> None:
+    assert outcome(proven("PASS", "workspace_confined")) == "clean"
+    assert outcome(proven("PASS", "pytest")) == "unchecked"
 
 
 @pytest.mark.parametrize("doubts", [("baseline: unverified",), ("recipe: it lies in the workspace",)])
