@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import os
 import re
+import weakref
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import BinaryIO, NamedTuple
@@ -106,6 +107,8 @@ class StoredDiff:
         self.size_bytes, cut = 0, False
         if source is not None:
             self._file, self.size_bytes, cut = spool(source)
+            # A view that is ended in the midst of things closes nothing itself.
+            weakref.finalize(self, self._file.close)
         self.incomplete = cut or changes.diff.truncated or source is None
         if self._file is not None:
             self._find_sections()
