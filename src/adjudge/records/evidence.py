@@ -12,6 +12,7 @@ from pydantic import Field
 
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
+from adjudge.records.harness import HarnessOutline
 from adjudge.records.hidden import HiddenFile
 from adjudge.records.judgement import JudgeUsage
 from adjudge.records.judging import Juror
@@ -39,6 +40,8 @@ __all__ = [
     "FileLines",
     "FileMatch",
     "GradedTree",
+    "HarnessFile",
+    "HarnessScan",
     "Isolation",
     "LeftOutChange",
     "ModelScores",
@@ -56,6 +59,7 @@ __all__ = [
     "ReportedTests",
     "RequestFor",
     "ScannedFile",
+    "ScannedHarness",
     "ScannedSources",
     "ScannedSuite",
     "ScannedSuites",
@@ -466,6 +470,41 @@ class SuiteScan(EvidenceRequest):
         return ScannedSuites
 
 
+class HarnessFile(Record):
+    """A changed file that decides how tests run, before and after."""
+
+    path: WorkspacePath
+    role: str
+    """`conftest`, `startup`, `tests`, `plugin`, `script`, `setup` or `config`."""
+    before: HarnessOutline | None = None
+    """None: it was not there."""
+    after: HarnessOutline | None = None
+    """None: it is not there any more."""
+
+
+class ScannedHarness(Record):
+    """What the attempt changed of whatever decides how tests run."""
+
+    files: tuple[HarnessFile, ...]
+    tests: tuple[WorkspacePath, ...] = ()
+    """Test files of the baseline, capped; looked up only where a setting chooses among them."""
+    commands: tuple[str, ...] = ()
+    """The commands of the recipe, for what matters only if it is run."""
+    unscanned: tuple[WorkspacePath, ...] = ()
+    """Files that were too many or could not be read."""
+
+
+class HarnessScan(EvidenceRequest):
+    """Asks what changed configuration, scripts, hooks and build files do to a test run, before and after."""
+
+    kind: ClassVar[str] = "harness_scan"
+
+    @property
+    def answer_type(self) -> type[ScannedHarness]:
+        """The files."""
+        return ScannedHarness
+
+
 class FileMatch(StrEnum):
     """How a file compares with the one that was expected."""
 
@@ -670,6 +709,7 @@ AnyRequest = (
     | CleanTree
     | SourceScan
     | SuiteScan
+    | HarnessScan
     | FileComparison
     | PatternSearch
     | OutputFile

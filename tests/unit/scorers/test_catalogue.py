@@ -35,6 +35,7 @@ REQUIRED = {
     "tests_unmodified": True,
     "baseline_unmodified": True,
     "no_new_skips": False,
+    "harness_unmodified": False,
     "assertions_not_weakened": False,
     "llm_judge": False,
 }
@@ -57,6 +58,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "tests_unmodified": {"paths": ...},
     "baseline_unmodified": {"paths": ...},
     "no_new_skips": {"test_globset": None},
+    "harness_unmodified": {},
     "assertions_not_weakened": {"test_globset": None},
     "llm_judge": {"rubric": ...},
 }
