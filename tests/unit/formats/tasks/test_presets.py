@@ -52,9 +52,7 @@ def test_a_line_of_its_own_takes_the_place_of_the_presets() -> None:
     assert lines(text) == [("command", True), *others, ("no_new_skips", True)]
 
 
-@pytest.mark.parametrize(
-    ("level", "required"), [("strict", {True}), ("standard", {False}), ("off", set())]
-)
+@pytest.mark.parametrize(("level", "required"), [("strict", {True}), ("standard", {False}), ("off", set())])
 def test_a_level_for_the_scenario(level: str, required: set[bool]) -> None:
     found = lines(f"scorers:\n{COMMAND}integrity: {level}\n")
     assert {one[1] for one in found[1:]} == required
