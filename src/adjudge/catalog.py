@@ -42,6 +42,8 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "harness_unmodified": "adjudge.scorers.integrity.harness_unmodified:HarnessUnmodified",
         "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
+        "baseline_tests": "adjudge.scorers.integrity.baseline_tests:BaselineTests",
+        "no_leaks": "adjudge.scorers.integrity.no_leaks:NoLeaks",
         "trace": "adjudge.scorers.process.trace:Trace",
         "efficiency": "adjudge.scorers.process.efficiency:Efficiency",
         "verifier": "adjudge.scorers.external.verifier:Verifier",

@@ -35,6 +35,7 @@ from adjudge.records.change import (
     FileChange,
     Hunk,
 )
+from adjudge.records.differential import Comparison, SuiteInventories, TreeComparison
 from adjudge.records.evidence import (
     AnyRequest,
     ChangedLine,
@@ -43,10 +44,13 @@ from adjudge.records.evidence import (
     CommandOutcome,
     CommandRun,
     ComparedFiles,
+    Differential,
     FileComparison,
     FileLines,
+    FoundLeaks,
     HarnessFile,
     HarnessScan,
+    LeakScan,
     ModelScores,
     ModelScoring,
     ModelVote,
@@ -68,6 +72,7 @@ from adjudge.records.evidence import (
     SecretFindings,
     SecretScan,
     SourceScan,
+    SuiteInventory,
     SuiteScan,
     SummarisedTrace,
     TestCollection,
@@ -248,6 +253,12 @@ class Attempt:
             )
         if isinstance(request, CleanTree):
             return CleanTreeChanges(left_out=())
+        if isinstance(request, Differential):
+            return TreeComparison(outcome=Comparison.NOT_RUN, why="no test was changed")
+        if isinstance(request, SuiteInventory):
+            return SuiteInventories(why="no test was changed")
+        if isinstance(request, LeakScan):
+            return FoundLeaks(traced=False)
         if isinstance(request, TraceRead):
             return SummarisedTrace(summary=None)
         if isinstance(request, OutputFile):

@@ -36,6 +36,7 @@ REQUIRED = {
     "baseline_unmodified": True,
     "no_new_skips": False,
     "harness_unmodified": False,
+    "no_leaks": False,
     "assertions_not_weakened": False,
     "llm_judge": False,
 }
@@ -59,6 +60,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "baseline_unmodified": {"paths": ...},
     "no_new_skips": {"test_globset": None},
     "harness_unmodified": {},
+    "no_leaks": {},
     "assertions_not_weakened": {"test_globset": None},
     "llm_judge": {"rubric": ...},
 }

@@ -16,6 +16,8 @@ PRESETS: Final[Mapping[str, tuple[str, ...]]] = {
         "no_new_skips",
         "assertions_not_weakened",
         "harness_unmodified",
+        "baseline_tests",
+        "no_leaks",
     )
 }
 """What each stands for: scorer types with their defaults."""
