@@ -12,12 +12,12 @@ from adjudge.records.change import RepositoryFinding, RepositoryRule
 from adjudge.records.evidence import Confinement, ConfinementRead, ParsedChange, ParsedChangeSet
 from adjudge.records.sandbox import LeftProcess, OutsideWrite
 from adjudge.records.score import ScorerOutcome, Verdict
+from adjudge.sandbox.skeleton import HOME
 from adjudge.scorers.integrity.workspace_confined import WorkspaceConfined
 from adjudge.testing.attempts import Attempt, Symlink, Thing
 
 pytestmark = pytest.mark.anyone
 
-HOME = "/home/agent"
 SITE = f"{HOME}/.local/lib/python3.12/site-packages"
 
 
