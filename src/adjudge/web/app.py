@@ -17,15 +17,22 @@ from adjudge.web import failures, static
 from adjudge.web.access.guard import Guard, Hosts
 from adjudge.web.access.identity import Access
 from adjudge.web.api import runs as runs_api
+from adjudge.web.api import scenarios as scenarios_api
 from adjudge.web.api import session as session_api
-from adjudge.web.pages import documentation, runs, signin
+from adjudge.web.pages import documentation, editor, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
 __all__ = ["PAGES", "RESOURCES", "create_app"]
 
-PAGES: tuple[APIRouter, ...] = (runs.router, signin.router, documentation.router, static.router)
-RESOURCES: tuple[APIRouter, ...] = (runs_api.router, session_api.router)
+PAGES: tuple[APIRouter, ...] = (
+    runs.router,
+    editor.router,
+    signin.router,
+    documentation.router,
+    static.router,
+)
+RESOURCES: tuple[APIRouter, ...] = (runs_api.router, scenarios_api.router, session_api.router)
 
 _DESCRIPTION = """\
 What adjudge keeps: runs, evaluations, experiments, tasks and traces.

@@ -151,7 +151,7 @@ class _Cut:
             and token.start_mark.column == list_node.start_mark.column
             and list_node.start_mark.index <= token.start_mark.index < list_node.end_mark.index
         ]
-        self._column = list_node.start_mark.column
+        self._column: int = list_node.start_mark.column
         self._nodes = list_node.value
         self._rows = rows
         end = _content_end(rows, dashes[-1].line + 1, list_node.end_mark.line, self._column)
@@ -190,7 +190,7 @@ class _Cut:
         if node.flow_style or node.start_mark.line != start:
             after = _comment_after(self._rows, node)
             return above + _item(values, margin, flow=bool(node.flow_style), after=after)
-        indent = node.start_mark.column
+        indent: int = node.start_mark.column
         fields = {}
         keys = [(key.value, key.start_mark.line) for key, _ in node.value]
         for at, (key, line) in enumerate(keys):
@@ -203,10 +203,11 @@ class _Cut:
             kept = key in fields and key in written and _same(written[key], value)
             anew = _indented(_dump({key: value}), indent) + _rows_below(fields.get(key, ""))
             parts.append(fields[key] if kept else anew)
-        lead = margin + "-" + " " * (indent - self._column - 1)
+        lead: str = margin + "-" + " " * (indent - self._column - 1)
         last = keys[-1][0]
         below = _rows_below(fields[last]) if last not in values else ""
-        return above + lead + (" " * indent).join(_ended(part) for part in parts) + below
+        joined: str = (" " * indent).join(_ended(part) for part in parts)
+        return above + lead + joined + below
 
 
 def _rows_below(field: str) -> str:
@@ -231,8 +232,10 @@ def _content_end(rows: Sequence[str], start: int, stop: int, column: int) -> int
 
 
 def _comment_after(rows: Sequence[str], node: Any) -> str:
-    rest = rows[node.end_mark.line][node.end_mark.column :] if node.end_mark.line < len(rows) else ""
-    return "  " + rest.strip() if _COMMENT.match(rest) else ""
+    line: int = node.end_mark.line
+    column: int = node.end_mark.column
+    rest = rows[line][column:] if line < len(rows) else ""
+    return f"  {rest.strip()}" if _COMMENT.match(rest) else ""
 
 
 def _item(values: Mapping[str, Any], margin: str, *, flow: bool, after: str = "") -> str:
