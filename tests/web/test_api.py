@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
 import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
@@ -13,15 +16,15 @@ from adjudge.store.runs import RunDatabase
 from adjudge.store.users import UserTable
 from adjudge.testing.runs import graded_run, make_run
 from adjudge.web.access.identity import Access
-from adjudge.web.app import create_app
+from adjudge.web.app import create_app, list_routes
 
 ODD = "caf\u00e9 \u202e \0 \x1b[2J \U0001f600 ' \" % _ \\ \n <script>alert(1)</script>"
 
 
 NAMES = sorted(
-    f"{method.upper()} {path}"
-    for path, methods in create_app(None, Access(None)).openapi()["paths"].items()  # type: ignore[arg-type]
-    for method in methods
+    f"{route.method} {re.sub(':[a-z]+}', '}', route.path)}"
+    for route in list_routes()
+    if route.path.startswith("/api/v1/") and not route.path.endswith("/openapi.json")
 )
 
 
@@ -40,7 +43,7 @@ def test_every_operation_keeps_to_its_description(store: RunDatabase, token: str
     schema.app = app
     method, path = name.split()
     # A place in a list is made by the list; nobody else can make one up.
-    undescribed = [positive_data_acceptance] if path == "/api/v1/runs" else []
+    undescribed: list[Any] = [positive_data_acceptance] if path == "/api/v1/runs" else []
     headers = {"authorization": f"Bearer {token}", "host": "127.0.0.1:8642"}
 
     @given(case=schema[path][method].as_strategy())
@@ -51,7 +54,7 @@ def test_every_operation_keeps_to_its_description(store: RunDatabase, token: str
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    def check(case: Case) -> None:
+    def check(case: Case[Any]) -> None:
         case.call_and_validate(base_url="http://127.0.0.1:8642", headers=headers, excluded_checks=undescribed)
 
     check()

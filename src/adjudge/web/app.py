@@ -6,7 +6,8 @@ API is a module in `api` and a line in `RESOURCES`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,21 +20,30 @@ from adjudge.version import __version__
 from adjudge.web import failures, static
 from adjudge.web.access.guard import Guard, Hosts
 from adjudge.web.access.identity import Access, Need
+from adjudge.web.agenttrace.reading import RunReader
 from adjudge.web.api import evaluations as evaluations_api
 from adjudge.web.api import experiments as experiments_api
+from adjudge.web.api import run as run_api
 from adjudge.web.api import runs as runs_api
 from adjudge.web.api import session as session_api
 from adjudge.web.api import tasks as tasks_api
 from adjudge.web.api.models import Problem
-from adjudge.web.pages import documentation, runs, signin
+from adjudge.web.pages import documentation, run, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
 __all__ = ["PAGES", "REFUSALS", "RESOURCES", "NamedRoute", "create_app", "list_routes"]
 
-PAGES: tuple[APIRouter, ...] = (runs.router, signin.router, documentation.router, static.router)
+PAGES: tuple[APIRouter, ...] = (
+    runs.router,
+    run.router,
+    signin.router,
+    documentation.router,
+    static.router,
+)
 RESOURCES: tuple[APIRouter, ...] = (
     runs_api.router,
+    run_api.router,
     evaluations_api.router,
     experiments_api.router,
     tasks_api.router,
@@ -82,9 +92,11 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        lifespan=_open,
     )
     app.state.store = store
     app.state.access = access
+    app.state.reader = RunReader(store.blobs)
     app.state.static = static.StaticFiles()
     app.state.templates = make_environment(app.state.static)
     app.state.scenarios = ScenarioList(scenarios)
@@ -96,6 +108,13 @@ def create_app(
     failures.install(app)
     app.add_middleware(Guard, hosts=Hosts(access.host, tuple(names)), https=access.https)
     return app
+
+
+@asynccontextmanager
+async def _open(app: FastAPI) -> AsyncIterator[None]:
+    """As long as the view is served."""
+    yield
+    app.state.reader.close()
 
 
 class NamedRoute(NamedTuple):
