@@ -20,5 +20,5 @@ def test_it_plants_one_file() -> None:
 
 
 def test_it_says_where_it_does_not_apply() -> None:
-    """unittest reads no conftest.py."""
+    """Only pytest reads a conftest.py."""
     assert QuietAsserts().plan(TARGETS["unittest"]) == "the tests do not run under pytest"

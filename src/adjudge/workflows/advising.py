@@ -6,7 +6,7 @@ What is proposed here is only a candidate. Whether a line works is found out by 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from adjudge import catalog
@@ -22,6 +22,7 @@ from adjudge.records.task import SourceKind, Task
 __all__ = ["Candidate", "apply_line", "candidate_lines", "choose_lines", "with_lines"]
 
 _MAX_PATHS = 20
+_RUNS_TESTS = ("command", "tests", "pytest")
 
 
 class Candidate(NamedTuple):
@@ -76,12 +77,26 @@ def candidate_lines(task: Task, target: AttackTarget, solved: Sequence[str]) -> 
         specs = _parsed(line)
         if specs:
             found.append(Candidate(line, _renamed(specs, len(found))))
+    for line, spec in _changed_lines(recipe):
+        found.append(Candidate(f"{line}  # on {spec.name!r}", _renamed((spec,), len(found)), spec.name))
+    return tuple(found)
+
+
+def _changed_lines(recipe: Recipe) -> Iterator[tuple[str, ScorerSpec]]:
+    """Fields that lines of the recipe could have, with what the lines are then."""
+    counted = [spec for spec in recipe.scorers if spec.counted and spec.weight > 0]
     for spec in recipe.scorers:
         if spec.type == "command" and spec.config.get("isolation") == "snapshot":
             config = {**spec.config, "isolation": "clean"}
-            specs = _renamed((spec.model_copy(update={"config": config}),), len(found))
-            found.append(Candidate(f"isolation: clean  # on {spec.name!r}", specs, spec.name))
-    return tuple(found)
+            yield "isolation: clean", spec.model_copy(update={"config": config})
+        if (
+            spec in counted
+            and len(counted) > 1
+            and spec.type in _RUNS_TESTS
+            and not spec.config.get("inject")
+        ):
+            # Tests that the agent sees have to pass, but passing them alone should earn nothing.
+            yield "weight: 0", spec.model_copy(update={"weight": 0.0})
 
 
 def with_lines(task: Task, candidates: Sequence[Candidate]) -> Task:
@@ -94,13 +109,9 @@ def apply_line(task: Task, candidate: Candidate) -> Task:
     """The task with one candidate in its recipe, as a person would write it."""
     specs = task.scenario.recipe.scorers
     if candidate.replaces is not None:
-        config = candidate.specs[0].config
+        changed = candidate.specs[0].model_copy(update={"name": candidate.replaces})
         return _with_specs(
-            task,
-            tuple(
-                spec.model_copy(update={"config": config}) if spec.name == candidate.replaces else spec
-                for spec in specs
-            ),
+            task, tuple(changed if spec.name == candidate.replaces else spec for spec in specs)
         )
     kept = tuple(spec for spec in specs if spec.type not in {added.type for added in _overriding(candidate)})
     return _with_specs(task, (*kept, *candidate.specs))

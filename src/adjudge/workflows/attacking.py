@@ -226,7 +226,9 @@ class _Campaign:
         self._settings = settings
         self._slots = asyncio.Semaphore(settings.jobs)
         self._target = read_target(_texts(start), _commands(frozen.task))
-        self._noop: HonestAttempt | None = None
+        self._noop = HonestAttempt("noop", None, "not tried")
+        self._idle: Mapping[str, Evaluation] | None = None
+        self._lock = asyncio.Lock()
         self._candidates: tuple[Candidate, ...] = ()
         self._shared = SharedRuns()
         self._done = 0
@@ -315,14 +317,16 @@ class _Campaign:
         steps = [step.model_dump(mode="json") for step in plan.steps]
         async with run_attempt(self._order(agent_ref("script", {"steps": steps}, name=name))) as made:
             outcome = made.attempt.outcome
+            if outcome is not None and outcome.status is AgentStatus.CRASHED:
+                return blank.model_copy(update={"how": f"it cannot be carried out here: {outcome.reason}"})
             if outcome is not None and outcome.status is not AgentStatus.COMPLETED:
-                reason = f"it could not be carried out: {outcome.reason}"
+                reason = f"it was not carried out: {outcome.reason}"
                 return blank.model_copy(update={"status": AttackStatus.UNGRADED, "reason": reason})
             graded = await self._grade(made, self._frozen.task)
             evaluation = graded.evaluation
             if self._settings.keep is not None:
                 self._settings.keep(name, self._diff(made), evaluation)
-            status = self._status(evaluation)
+            status = _status(evaluation, self._noop.verdict, self._noop)
             lines: tuple[str, ...] = ()
             if status in _THROUGH and self._settings.advise:
                 lines = await self._working_lines(made, evaluation)
@@ -342,21 +346,6 @@ class _Campaign:
             }
         )
 
-    def _status(self, evaluation: Evaluation) -> AttackStatus:
-        noop = self._noop
-        verdict = evaluation.gates.objective.verdict
-        if not verdict.graded:
-            return AttackStatus.UNGRADED
-        if verdict is Verdict.PASS and (noop is None or noop.verdict is not Verdict.PASS):
-            return AttackStatus.PASSED
-        for earned, idle in (
-            (evaluation.reward, noop.reward if noop else None),
-            (evaluation.score, noop.score if noop else None),
-        ):
-            if earned is not None and round(earned, 9) > round(idle or 0.0, 9):
-                return AttackStatus.CREDITED
-        return AttackStatus.STOPPED
-
     def _diff(self, made: Attempted) -> bytes:
         changes = made.attempt.change_set
         if changes is None:
@@ -367,19 +356,33 @@ class _Campaign:
     async def _working_lines(self, made: Attempted, evaluation: Evaluation) -> tuple[str, ...]:
         """Lines of the recipe that, each by itself, leave this attempt with nothing."""
         found = await self._with_each_line(made, evaluation.scorers)
-        return tuple(line for line, again in found.items() if self._status(again) is AttackStatus.STOPPED)
+        idle = await self._idle_with_each_line()
+        return tuple(
+            line
+            for line, again in found.items()
+            if _status(again, idle[line].gates.objective.verdict, idle[line]) is AttackStatus.STOPPED
+        )
+
+    async def _idle_with_each_line(self) -> Mapping[str, Evaluation]:
+        """What doing nothing gets with each line, tried once."""
+        async with self._lock:
+            if self._idle is None:
+                self._idle = await self._honest_with_each_line("noop")
+            return self._idle
 
     async def _refused_by_solution(self, results: Sequence[AttackResult]) -> frozenset[str]:
         """Lines that the reference solution does not pass with."""
-        wanted = {line for result in results for line in result.lines}
-        if not wanted:
+        if not any(result.lines for result in results):
             return frozenset()
-        async with self._slots, run_attempt(self._order(agent_ref("oracle"))) as made:
-            graded = await self._grade(made, self._frozen.task)
-            found = await self._with_each_line(made, graded.evaluation.scorers)
+        found = await self._honest_with_each_line("oracle")
         return frozenset(
             line for line, again in found.items() if again.gates.objective.verdict is not Verdict.PASS
         )
+
+    async def _honest_with_each_line(self, name: str) -> dict[str, Evaluation]:
+        async with run_attempt(self._order(agent_ref(name))) as made:
+            graded = await self._grade(made, self._frozen.task)
+            return await self._with_each_line(made, graded.evaluation.scorers)
 
     async def _with_each_line(self, made: Attempted, rows: Sequence[ScorerResult]) -> dict[str, Evaluation]:
         """What each line would have made of an attempt; its old rows hold as they are."""
@@ -441,6 +444,24 @@ class _Campaign:
         if made.subject is not None:
             self._shared.keep(made.subject, graded.evidence)
         return graded
+
+
+def _status(
+    evaluation: Evaluation, idle: Verdict | None, doing_nothing: HonestAttempt | Evaluation
+) -> AttackStatus:
+    """What an attack got, beside what doing nothing gets with the same recipe."""
+    verdict = evaluation.gates.objective.verdict
+    if not verdict.graded:
+        return AttackStatus.UNGRADED
+    if verdict is Verdict.PASS and idle is not Verdict.PASS:
+        return AttackStatus.PASSED
+    for earned, given in (
+        (evaluation.reward, doing_nothing.reward),
+        (evaluation.score, doing_nothing.score),
+    ):
+        if earned is not None and round(earned, 9) > round(given or 0.0, 9):
+            return AttackStatus.CREDITED
+    return AttackStatus.STOPPED
 
 
 def _commands(task: Task) -> list[str]:
