@@ -41,6 +41,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "baseline_unmodified": "adjudge.scorers.integrity.baseline_unmodified:BaselineUnmodified",
         "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
+        "baseline_tests": "adjudge.scorers.integrity.baseline_tests:BaselineTests",
         "trace": "adjudge.scorers.process.trace:Trace",
         "efficiency": "adjudge.scorers.process.efficiency:Efficiency",
         "verifier": "adjudge.scorers.external.verifier:Verifier",

@@ -30,6 +30,7 @@ COLLECTORS: Mapping[str, str] = {
     "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",
     "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
     "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
+    "differential": "adjudge.evidence.differential:DifferentialCollector",
     "verifier_run": "adjudge.evidence.verifier.collector:VerifierCollector",
     "model_scoring": "adjudge.judge.collector:ModelScoringCollector",
 }
@@ -66,6 +67,8 @@ def make_collector(kind: str, means: Means) -> Collector:
     made: Collector
     if kind in ("command_run", "report_run", "verifier_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
+    elif kind == "differential":
+        made = collector_class(means.backend, sandbox_spec(means.settings))
     elif kind in ("test_collection", "test_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings))
     elif kind == "model_scoring":

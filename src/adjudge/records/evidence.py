@@ -12,6 +12,7 @@ from pydantic import Field
 
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
+from adjudge.records.differential import SuiteInventories, TreeComparison
 from adjudge.records.hidden import HiddenFile
 from adjudge.records.judgement import JudgeUsage
 from adjudge.records.judging import Juror
@@ -34,6 +35,7 @@ __all__ = [
     "CommandRun",
     "ComparedFile",
     "ComparedFiles",
+    "Differential",
     "EvidenceRequest",
     "FileComparison",
     "FileLines",
@@ -62,6 +64,7 @@ __all__ = [
     "SecretFindings",
     "SecretScan",
     "SourceScan",
+    "SuiteInventory",
     "SuiteScan",
     "SummarisedTrace",
     "TestCollection",
@@ -338,6 +341,8 @@ class TestRun(EvidenceRequest):
     names none."""
     retry: tuple[str, ...] = ()
     """Ids that are run once more, in a fresh copy, when they do not pass."""
+    watch: bool = False
+    """Whether to watch which files of the workspace each test runs code of; pytest and unittest only."""
     proof: TestProof = TestProof.TWIN
     timeout_s: float = Field(default=900.0, gt=0)
     """For a whole session."""
@@ -659,6 +664,46 @@ class ModelScoring(EvidenceRequest):
         return ModelScores
 
 
+class Differential(EvidenceRequest):
+    """Asks how a command ends as the attempt was left and over the clean tree, and why that differs."""
+
+    kind: ClassVar[str] = "differential"
+    command: str | None = None
+    """What runs the tests. None: what the baseline's files say."""
+    product_paths: tuple[str, ...] = ()
+    """Patterns of what is the attempt's to change. None: all that is not protected."""
+    pythonpath: tuple[str, ...] = ()
+    timeout_s: float = Field(default=900.0, gt=0)
+    """For one run."""
+    test_timeout_s: float = Field(default=60.0, ge=0)
+    max_runs: int = Field(default=24, ge=0)
+    """For finding out what made the difference."""
+
+    @property
+    def answer_type(self) -> type[TreeComparison]:
+        """How they compare."""
+        return TreeComparison
+
+
+class SuiteInventory(EvidenceRequest):
+    """Asks which tests the baseline has, and what becomes of them in the workspace as it was left."""
+
+    kind: ClassVar[str] = "suite_inventory"
+    command: str | None = None
+    """What runs the tests. None: what the baseline's files say."""
+    pythonpath: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
+    """Patterns of report files in the workspace, for runners that are not known."""
+    timeout_s: float = Field(default=900.0, gt=0)
+    """For one run."""
+    test_timeout_s: float = Field(default=60.0, ge=0)
+
+    @property
+    def answer_type(self) -> type[SuiteInventories]:
+        """Both sides."""
+        return SuiteInventories
+
+
 AnyRequest = (
     ParsedChange
     | CommandRun
@@ -675,6 +720,8 @@ AnyRequest = (
     | OutputFile
     | TraceRead
     | VerifierRun
+    | Differential
+    | SuiteInventory
     | ModelScoring
 )
 """Every request there is."""

@@ -99,12 +99,17 @@ def _rows(siege: Siege, width: int, paint: Callable[[str, Verdict], str], *, eve
             continue
         word = f"{_SHOWN[result.status]:<8}"
         head = f"{word}  {result.name:<{names}}  "
-        rows = _wrapped(_told(result), head, width)
+        rows = _wrapped(_told(result) + _stopped_by(result, siege), head, width)
         lines += [paint(word, _COLOURS[result.status]) + rows[0][len(word) :], *rows[1:]]
-        if result.status in (AttackStatus.PASSED, AttackStatus.CREDITED) and siege.advised:
-            stop = f"stopped by   - {result.lines[0]}" if result.lines else "no line that was tried stops it"
-            lines += _wrapped(stop, " " * (len(head) + 2), width)
     return lines
+
+
+def _stopped_by(result: AttackResult, siege: Siege) -> str:
+    """Which of the lines below stop it, by their numbers."""
+    if result.status not in (AttackStatus.PASSED, AttackStatus.CREDITED) or not siege.advised:
+        return ""
+    numbers = [f"[{n}]" for n, line in enumerate(siege.lines, start=1) if result.name in line.stops]
+    return f" {' '.join(numbers)} stops it" if numbers else " no line stops it"
 
 
 def _told(result: AttackResult) -> str:
@@ -137,8 +142,8 @@ def _summary(siege: Siege, width: int) -> list[str]:
     lines = [text, f"integrity named {named} of {len(_graded(siege))}"]
     if siege.lines:
         lines += ["", "add to the recipe (each line was tried on the attempts it is said to stop):"]
-        for line in siege.lines:
-            lines.append(f"  - {line.line}")
+        for number, line in enumerate(siege.lines, start=1):
+            lines.append(f"  [{number}] - {line.line}")
             lines += _wrapped(f"stops {len(line.stops)}: {', '.join(line.stops)}", " " * 6, width)
     rest = [
         one.name

@@ -34,6 +34,7 @@ from adjudge.records.change import (
     FileChange,
     Hunk,
 )
+from adjudge.records.differential import Comparison, SuiteInventories, TreeComparison
 from adjudge.records.evidence import (
     AnyRequest,
     ChangedLine,
@@ -42,6 +43,7 @@ from adjudge.records.evidence import (
     CommandOutcome,
     CommandRun,
     ComparedFiles,
+    Differential,
     FileComparison,
     FileLines,
     ModelScores,
@@ -64,6 +66,7 @@ from adjudge.records.evidence import (
     SecretFindings,
     SecretScan,
     SourceScan,
+    SuiteInventory,
     SuiteScan,
     SummarisedTrace,
     TestCollection,
@@ -241,6 +244,10 @@ class Attempt:
             )
         if isinstance(request, CleanTree):
             return CleanTreeChanges(left_out=())
+        if isinstance(request, Differential):
+            return TreeComparison(outcome=Comparison.NOT_RUN, why="no test was changed")
+        if isinstance(request, SuiteInventory):
+            return SuiteInventories(why="no test was changed")
         if isinstance(request, TraceRead):
             return SummarisedTrace(summary=None)
         if isinstance(request, OutputFile):
