@@ -6,7 +6,8 @@ API is a module in `api` and a line in `RESOURCES`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
@@ -16,16 +17,18 @@ from adjudge.version import __version__
 from adjudge.web import failures, static
 from adjudge.web.access.guard import Guard, Hosts
 from adjudge.web.access.identity import Access
+from adjudge.web.agenttrace.reading import RunReader
+from adjudge.web.api import run as run_api
 from adjudge.web.api import runs as runs_api
 from adjudge.web.api import session as session_api
-from adjudge.web.pages import documentation, runs, signin
+from adjudge.web.pages import documentation, run, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
 __all__ = ["PAGES", "RESOURCES", "create_app"]
 
-PAGES: tuple[APIRouter, ...] = (runs.router, signin.router, documentation.router, static.router)
-RESOURCES: tuple[APIRouter, ...] = (runs_api.router, session_api.router)
+PAGES: tuple[APIRouter, ...] = (runs.router, run.router, signin.router, documentation.router, static.router)
+RESOURCES: tuple[APIRouter, ...] = (runs_api.router, run_api.router, session_api.router)
 
 _DESCRIPTION = """\
 What adjudge keeps: runs, evaluations, experiments, tasks and traces.
@@ -58,9 +61,11 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        lifespan=_open,
     )
     app.state.store = store
     app.state.access = access
+    app.state.reader = RunReader(store.blobs)
     app.state.static = static.StaticFiles()
     app.state.templates = make_environment(app.state.static)
     app.state.scenarios = ScenarioList(scenarios)
@@ -71,3 +76,10 @@ def create_app(
     failures.install(app)
     app.add_middleware(Guard, hosts=Hosts(access.host, tuple(names)), https=access.https)
     return app
+
+
+@asynccontextmanager
+async def _open(app: FastAPI) -> AsyncIterator[None]:
+    """As long as the view is served."""
+    yield
+    app.state.reader.close()
