@@ -13,12 +13,14 @@ from pydantic import Field
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
 from adjudge.records.differential import SuiteInventories, TreeComparison
+from adjudge.records.harness import HarnessOutline
 from adjudge.records.hidden import HiddenFile
 from adjudge.records.judgement import JudgeUsage
 from adjudge.records.judging import Juror
+from adjudge.records.leaks import Leak
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
-from adjudge.records.sandbox import ExecResult
+from adjudge.records.sandbox import ExecResult, LeftProcess, OutsideWrite
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
 from adjudge.records.testcode import SuiteOutline
@@ -35,13 +37,21 @@ __all__ = [
     "CommandRun",
     "ComparedFile",
     "ComparedFiles",
+    "Confinement",
+    "ConfinementRead",
     "Differential",
     "EvidenceRequest",
     "FileComparison",
     "FileLines",
     "FileMatch",
+    "FoundLeaks",
     "GradedTree",
+    "HarnessFile",
+    "HarnessScan",
+    "IgnoredFile",
     "Isolation",
+    "LeakScan",
+    "LeavingLink",
     "LeftOutChange",
     "ModelScores",
     "ModelScoring",
@@ -58,6 +68,7 @@ __all__ = [
     "ReportedTests",
     "RequestFor",
     "ScannedFile",
+    "ScannedHarness",
     "ScannedSources",
     "ScannedSuite",
     "ScannedSuites",
@@ -471,6 +482,41 @@ class SuiteScan(EvidenceRequest):
         return ScannedSuites
 
 
+class HarnessFile(Record):
+    """A changed file that decides how tests run, before and after."""
+
+    path: WorkspacePath
+    role: str
+    """`conftest`, `startup`, `tests`, `plugin`, `script`, `setup` or `config`."""
+    before: HarnessOutline | None = None
+    """None: it was not there."""
+    after: HarnessOutline | None = None
+    """None: it is not there any more."""
+
+
+class ScannedHarness(Record):
+    """What the attempt changed of whatever decides how tests run."""
+
+    files: tuple[HarnessFile, ...]
+    tests: tuple[WorkspacePath, ...] = ()
+    """Test files of the baseline, capped; looked up only where a setting chooses among them."""
+    commands: tuple[str, ...] = ()
+    """The commands of the recipe, for what matters only if it is run."""
+    unscanned: tuple[WorkspacePath, ...] = ()
+    """Files that were too many or could not be read."""
+
+
+class HarnessScan(EvidenceRequest):
+    """Asks what changed configuration, scripts, hooks and build files do to a test run, before and after."""
+
+    kind: ClassVar[str] = "harness_scan"
+
+    @property
+    def answer_type(self) -> type[ScannedHarness]:
+        """The files."""
+        return ScannedHarness
+
+
 class FileMatch(StrEnum):
     """How a file compares with the one that was expected."""
 
@@ -577,6 +623,68 @@ class TraceRead(EvidenceRequest):
     def answer_type(self) -> type[SummarisedTrace]:
         """The trace in figures."""
         return SummarisedTrace
+
+
+class FoundLeaks(Record):
+    """What the trace shows of answers that were not the agent's to have."""
+
+    traced: bool
+    """Whether the attempt came with a trace."""
+    tools_known: bool = True
+    """Whether the trace would show tools."""
+    events: int = 0
+    tool_calls: int = 0
+    leaks: tuple[Leak, ...] = ()
+    """In the order of their events; capped."""
+
+
+class LeakScan(EvidenceRequest):
+    """Asks which events of the trace reached for hidden files, other history or the project's upstream."""
+
+    kind: ClassVar[str] = "leak_scan"
+
+    @property
+    def answer_type(self) -> type[FoundLeaks]:
+        """The events."""
+        return FoundLeaks
+
+
+class LeavingLink(Record):
+    """A new symlink that leads out of the workspace."""
+
+    path: WorkspacePath
+    target: str
+
+
+class IgnoredFile(Record):
+    """A file of the attempt that a new ignore rule names."""
+
+    path: WorkspacePath
+    rules: WorkspacePath
+    """The file that holds the rule."""
+    line: int
+
+
+class Confinement(Record):
+    """What the attempt left outside its workspace, or out of sight in it."""
+
+    outside: tuple[OutsideWrite, ...] | None = None
+    """None where no run was watched, or the sandbox cannot tell."""
+    processes: tuple[LeftProcess, ...] | None = None
+    """None where no run was watched."""
+    links: tuple[LeavingLink, ...] = ()
+    ignored: tuple[IgnoredFile, ...] = ()
+
+
+class ConfinementRead(EvidenceRequest):
+    """Asks what the attempt left outside its workspace, or out of sight in it."""
+
+    kind: ClassVar[str] = "confinement_read"
+
+    @property
+    def answer_type(self) -> type[Confinement]:
+        """What is known of it."""
+        return Confinement
 
 
 class VerifierOutcome(Record):
@@ -715,10 +823,13 @@ AnyRequest = (
     | CleanTree
     | SourceScan
     | SuiteScan
+    | HarnessScan
     | FileComparison
     | PatternSearch
     | OutputFile
     | TraceRead
+    | LeakScan
+    | ConfinementRead
     | VerifierRun
     | Differential
     | SuiteInventory
