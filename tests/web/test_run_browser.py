@@ -91,7 +91,7 @@ def test_a_diff_unfolds_and_turns(viewed: Viewed, page: Page, shot: Shot, axe: A
     shot(page, "run-diff")
     axe(page)
     page.get_by_role("link", name="Show 3,000 changed lines").click()
-    expect(page.locator("#f1")).to_contain_text("row 250")
+    expect(page.locator("#f1")).to_contain_text("row 190")
     page.get_by_role("link", name="Side by side").click()
     expect(page.locator("#f2 table.split")).to_be_visible()
     shot(page, "run-diff-split")

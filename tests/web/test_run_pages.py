@@ -180,7 +180,7 @@ class TestDiff:
         page = shown.page(f"/runs/{shown.rich}/diff?file=1")
         assert len(page) < 80_000
         assert "row 0" in page
-        assert "start=300" in page
+        assert "start=200" in page
         last = shown.page(f"/runs/{shown.rich}/diff?file=1&start=999999")
         assert "row 2999" in last
         shown.page(f"/runs/{shown.rich}/diff?file=99", 404)
