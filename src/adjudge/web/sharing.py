@@ -275,10 +275,9 @@ def _document(template: str, title: str, **context: Any) -> str:
     static = StaticFiles()
     sheets = [found.data.decode() for name in _SHEETS if (found := static.get(f"css/{name}.css")) is not None]
     css = "\n".join((*sheets, charts_css()))
+    page = make_environment(static).get_template(f"documents/{template}.html")
     return (
-        make_environment(static)
-        .get_template(f"documents/{template}.html")
-        .render(
+        page.render(
             title=title,
             version=__version__,
             written_at=datetime.now(UTC),
@@ -286,4 +285,5 @@ def _document(template: str, title: str, **context: Any) -> str:
             css=Markup(css),
             **context,
         )
+        + "\n"
     )
