@@ -29,6 +29,7 @@ __all__ = [
     "make_environment",
     "money",
     "number",
+    "prose",
     "render",
     "render_part",
     "text",
@@ -58,7 +59,14 @@ def make_environment(static: StaticFiles) -> Environment:
         auto_reload=False,
     )
     environment.filters.update(
-        text=text, money=money, tokens=tokens, duration=duration, when=when, number=number, verdict=verdict
+        text=text,
+        prose=prose,
+        money=money,
+        tokens=tokens,
+        duration=duration,
+        when=when,
+        number=number,
+        verdict=verdict,
     )
     environment.globals.update(static=static.url, navigation=NAVIGATION, nothing=NOTHING)
     return environment
@@ -113,6 +121,15 @@ def text(value: object) -> Markup:
         end = match.end()
     parts.append(escape(given[end:]))
     return Markup("".join(parts))
+
+
+def prose(value: str) -> Markup:
+    """Our own words, in which backticks mark code."""
+    parts = (
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
+        for at, part in enumerate(value.split("`"))
+    )
+    return Markup("").join(parts)
 
 
 def money(value: float | None) -> str:
