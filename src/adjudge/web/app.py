@@ -11,21 +11,38 @@ from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
 
+from adjudge.store.exploring import Explorer
 from adjudge.store.runs import RunDatabase
 from adjudge.version import __version__
 from adjudge.web import failures, static
 from adjudge.web.access.guard import Guard, Hosts
 from adjudge.web.access.identity import Access
+from adjudge.web.api import experiments as experiments_api
+from adjudge.web.api import explore as explore_api
 from adjudge.web.api import runs as runs_api
 from adjudge.web.api import session as session_api
-from adjudge.web.pages import documentation, runs, signin
+from adjudge.web.api import views as views_api
+from adjudge.web.pages import documentation, experiments, explorer, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
 __all__ = ["PAGES", "RESOURCES", "create_app"]
 
-PAGES: tuple[APIRouter, ...] = (runs.router, signin.router, documentation.router, static.router)
-RESOURCES: tuple[APIRouter, ...] = (runs_api.router, session_api.router)
+PAGES: tuple[APIRouter, ...] = (
+    runs.router,
+    explorer.router,
+    experiments.router,
+    signin.router,
+    documentation.router,
+    static.router,
+)
+RESOURCES: tuple[APIRouter, ...] = (
+    runs_api.router,
+    explore_api.router,
+    experiments_api.router,
+    views_api.router,
+    session_api.router,
+)
 
 _DESCRIPTION = """\
 What adjudge keeps: runs, evaluations, experiments, tasks and traces.
@@ -60,6 +77,7 @@ def create_app(
         openapi_url=None,
     )
     app.state.store = store
+    app.state.explorer = Explorer(store.database)
     app.state.access = access
     app.state.static = static.StaticFiles()
     app.state.templates = make_environment(app.state.static)
