@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.testclient import TestClient
 
 from adjudge.store.blobs import BlobDirectory
@@ -115,6 +115,7 @@ def client(store: RunDatabase) -> Iterator[TestClient]:
 @pytest.fixture(scope="session")
 def _browser() -> Iterator[Browser]:
     """One for all tests of a worker."""
+    expect.set_options(timeout=_DEADLINE_S * 1000)
     program = shutil.which("chromium")
     if program is None:
         pytest.skip("needs Chromium (Debian: chromium)")

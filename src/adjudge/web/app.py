@@ -6,7 +6,8 @@ API is a module in `api` and a line in `RESOURCES`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from fastapi import APIRouter, FastAPI
@@ -17,12 +18,14 @@ from adjudge.version import __version__
 from adjudge.web import failures, static
 from adjudge.web.access.guard import Guard, Hosts
 from adjudge.web.access.identity import Access
+from adjudge.web.agenttrace.reading import RunReader
 from adjudge.web.api import experiments as experiments_api
 from adjudge.web.api import explore as explore_api
+from adjudge.web.api import run as run_api
 from adjudge.web.api import runs as runs_api
 from adjudge.web.api import session as session_api
 from adjudge.web.api import views as views_api
-from adjudge.web.pages import documentation, experiments, explorer, runs, signin
+from adjudge.web.pages import documentation, experiments, explorer, run, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
@@ -30,6 +33,7 @@ __all__ = ["PAGES", "RESOURCES", "create_app"]
 
 PAGES: tuple[APIRouter, ...] = (
     runs.router,
+    run.router,
     explorer.router,
     experiments.router,
     signin.router,
@@ -38,6 +42,7 @@ PAGES: tuple[APIRouter, ...] = (
 )
 RESOURCES: tuple[APIRouter, ...] = (
     runs_api.router,
+    run_api.router,
     explore_api.router,
     experiments_api.router,
     views_api.router,
@@ -75,10 +80,12 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
+        lifespan=_open,
     )
     app.state.store = store
     app.state.explorer = Explorer(store.database)
     app.state.access = access
+    app.state.reader = RunReader(store.blobs)
     app.state.static = static.StaticFiles()
     app.state.templates = make_environment(app.state.static)
     app.state.scenarios = ScenarioList(scenarios)
@@ -89,3 +96,10 @@ def create_app(
     failures.install(app)
     app.add_middleware(Guard, hosts=Hosts(access.host, tuple(names)), https=access.https)
     return app
+
+
+@asynccontextmanager
+async def _open(app: FastAPI) -> AsyncIterator[None]:
+    """As long as the view is served."""
+    yield
+    app.state.reader.close()
