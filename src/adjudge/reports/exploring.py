@@ -52,7 +52,7 @@ def sort_groups(
     keyed = [(_values(row)[at], row) for row in rows]
     known = sorted(
         ((value, row) for value, row in keyed if value is not None),
-        key=lambda item: (item[0], group_label(item[1])),  # type: ignore[arg-type,return-value]  # one type each
+        key=lambda item: (item[0], group_label(item[1])),
         reverse=descending,
     )
     return [row for _, row in known] + [row for value, row in keyed if value is None]

@@ -166,7 +166,7 @@ def test_groups_gates_rows_and_experiments(store: RunDatabase) -> None:
         "scope": (6, 6, 0, 0, 0),
     }
     tokens = explorer.groups(Exploration(by=("agent",), measures=("total_tokens",))).rows[0].moments[0]
-    assert tokens == Moments(4, 12e9, pytest.approx(36e18))
+    assert tokens == pytest.approx(Moments(4, 12e9, 36e18))
 
     columns = ("run", "agent", "score", "started_at", "judge_verdict", "tag:suite")
     newest = explorer.rows((), columns, RowOrder(), limit=2)
