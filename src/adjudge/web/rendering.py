@@ -16,6 +16,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from adjudge.records.score import Verdict
 from adjudge.reports.columns import cost, seconds
 from adjudge.reports.plain import UNSAFE, spelled
 from adjudge.web.access.identity import identity_of
@@ -43,6 +44,7 @@ NAVIGATION: tuple[tuple[str, str], ...] = (
     ("Runs", "/runs"),
     ("Experiments", "/experiments"),
     ("Explore", "/explore"),
+    ("Scenarios", "/scenarios"),
 )
 """What the bar at the top leads to: a title and a path."""
 
@@ -74,7 +76,7 @@ def make_environment(static: StaticFiles) -> Environment:
         cell=cell,
         measure=measure,
     )
-    environment.globals.update(static=static.url, navigation=NAVIGATION, dict_of=dict_of)
+    environment.globals.update(static=static.url, navigation=NAVIGATION, nothing=NOTHING, dict_of=dict_of)
     return environment
 
 
@@ -198,12 +200,11 @@ def dict_of(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
     return dict(zip(names, values, strict=True))
 
 
-_VERDICTS = {"PASS": ("pass", "✓"), "FAIL": ("fail", "✗"), "NA": ("na", NOTHING), "ERROR": ("error", "!")}
-_WORDS = {"NA": "N/A"}
+_VERDICTS = frozenset(verdict.value for verdict in Verdict)
 
 
 def verdict(value: object) -> dict[str, str]:
-    """How a verdict is shown: a word, a shape and the class that colours it."""
+    """How a verdict is shown: a word, and the class that gives it a colour and a shape."""
     name = "" if value is None else str(getattr(value, "value", value))
-    kind, shape = _VERDICTS.get(name, ("none", "·"))
-    return {"kind": kind, "shape": shape, "word": _WORDS.get(name, name) or "not graded"}
+    kind = name.lower() if name in _VERDICTS else "none"
+    return {"kind": kind, "word": "N/A" if name == "NA" else name or "not graded"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query
+from pydantic import JsonValue
 
 from adjudge.records.exploring import ExperimentSummary, Progress
 from adjudge.records.user import Role
@@ -51,6 +52,12 @@ def read_experiment(store: Store, explorer: Explorers, given: str) -> Experiment
     return ExperimentDetail(
         **_row(page.summary, page.progress).model_dump(), leaderboard=list(page.sheet.records())
     )
+
+
+@router.get("/{given}/record", dependencies=[needs(Role.VIEWER)])
+def read_record(store: Store, given: str) -> dict[str, JsonValue]:
+    """An experiment's record: its matrix, its judge, what it was started with."""
+    return found(store.experiment, given).model_dump(mode="json")
 
 
 @router.get("/{given}/compare", dependencies=[needs(Role.VIEWER)])
