@@ -42,6 +42,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
         "baseline_tests": "adjudge.scorers.integrity.baseline_tests:BaselineTests",
+        "test_inventory": "adjudge.scorers.integrity.inventory:TestInventory",
         "trace": "adjudge.scorers.process.trace:Trace",
         "efficiency": "adjudge.scorers.process.efficiency:Efficiency",
         "verifier": "adjudge.scorers.external.verifier:Verifier",
