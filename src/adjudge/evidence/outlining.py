@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Self
 
 from adjudge.errors import InfraError
+from adjudge.records.harness import HarnessOutline
 from adjudge.records.source import SourceOutline
 from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
@@ -64,6 +65,16 @@ class Outliner:
         """
         reply = self._asked("tests", path, source)
         return None if reply is None else SuiteOutline.model_validate_json(reply)
+
+    def outline_harness(self, path: str, source: bytes) -> HarnessOutline | None:
+        """What code around tests does to a run; None when its language is not read by its syntax.
+
+        Raises:
+            OutlineUnavailable: It is too large, or takes too long to parse.
+            InfraError: There is no process to parse it in.
+        """
+        reply = self._asked("harness", path, source)
+        return None if reply is None else HarnessOutline.model_validate_json(reply)
 
     def _asked(self, what: str, path: str, source: bytes) -> bytes | None:
         if grammar_of(path) is None:

@@ -13,9 +13,11 @@ from pydantic import Field
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
 from adjudge.records.differential import SuiteInventories, TreeComparison
+from adjudge.records.harness import HarnessOutline
 from adjudge.records.hidden import HiddenFile
 from adjudge.records.judgement import JudgeUsage
 from adjudge.records.judging import Juror
+from adjudge.records.leaks import Leak
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
@@ -40,8 +42,12 @@ __all__ = [
     "FileComparison",
     "FileLines",
     "FileMatch",
+    "FoundLeaks",
     "GradedTree",
+    "HarnessFile",
+    "HarnessScan",
     "Isolation",
+    "LeakScan",
     "LeftOutChange",
     "ModelScores",
     "ModelScoring",
@@ -58,6 +64,7 @@ __all__ = [
     "ReportedTests",
     "RequestFor",
     "ScannedFile",
+    "ScannedHarness",
     "ScannedSources",
     "ScannedSuite",
     "ScannedSuites",
@@ -471,6 +478,41 @@ class SuiteScan(EvidenceRequest):
         return ScannedSuites
 
 
+class HarnessFile(Record):
+    """A changed file that decides how tests run, before and after."""
+
+    path: WorkspacePath
+    role: str
+    """`conftest`, `startup`, `tests`, `plugin`, `script`, `setup` or `config`."""
+    before: HarnessOutline | None = None
+    """None: it was not there."""
+    after: HarnessOutline | None = None
+    """None: it is not there any more."""
+
+
+class ScannedHarness(Record):
+    """What the attempt changed of whatever decides how tests run."""
+
+    files: tuple[HarnessFile, ...]
+    tests: tuple[WorkspacePath, ...] = ()
+    """Test files of the baseline, capped; looked up only where a setting chooses among them."""
+    commands: tuple[str, ...] = ()
+    """The commands of the recipe, for what matters only if it is run."""
+    unscanned: tuple[WorkspacePath, ...] = ()
+    """Files that were too many or could not be read."""
+
+
+class HarnessScan(EvidenceRequest):
+    """Asks what changed configuration, scripts, hooks and build files do to a test run, before and after."""
+
+    kind: ClassVar[str] = "harness_scan"
+
+    @property
+    def answer_type(self) -> type[ScannedHarness]:
+        """The files."""
+        return ScannedHarness
+
+
 class FileMatch(StrEnum):
     """How a file compares with the one that was expected."""
 
@@ -577,6 +619,30 @@ class TraceRead(EvidenceRequest):
     def answer_type(self) -> type[SummarisedTrace]:
         """The trace in figures."""
         return SummarisedTrace
+
+
+class FoundLeaks(Record):
+    """What the trace shows of answers that were not the agent's to have."""
+
+    traced: bool
+    """Whether the attempt came with a trace."""
+    tools_known: bool = True
+    """Whether the trace would show tools."""
+    events: int = 0
+    tool_calls: int = 0
+    leaks: tuple[Leak, ...] = ()
+    """In the order of their events; capped."""
+
+
+class LeakScan(EvidenceRequest):
+    """Asks which events of the trace reached for hidden files, other history or the project's upstream."""
+
+    kind: ClassVar[str] = "leak_scan"
+
+    @property
+    def answer_type(self) -> type[FoundLeaks]:
+        """The events."""
+        return FoundLeaks
 
 
 class VerifierOutcome(Record):
@@ -715,10 +781,12 @@ AnyRequest = (
     | CleanTree
     | SourceScan
     | SuiteScan
+    | HarnessScan
     | FileComparison
     | PatternSearch
     | OutputFile
     | TraceRead
+    | LeakScan
     | VerifierRun
     | Differential
     | SuiteInventory

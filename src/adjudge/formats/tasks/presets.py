@@ -12,7 +12,14 @@ from adjudge.formats.tasks.messages import describe, did_you_mean, unknown_key
 __all__ = ["INTEGRITY_LEVELS", "PRESETS", "expand_presets"]
 
 PRESETS: Final[Mapping[str, tuple[str, ...]]] = {
-    "integrity": ("no_new_skips", "assertions_not_weakened", "test_inventory", "baseline_tests")
+    "integrity": (
+        "no_new_skips",
+        "assertions_not_weakened",
+        "harness_unmodified",
+        "test_inventory",
+        "baseline_tests",
+        "no_leaks",
+    )
 }
 """What each stands for: scorer types with their defaults."""
 INTEGRITY_LEVELS: Final = ("strict", "standard", "off")

@@ -11,6 +11,7 @@ from adjudge.records.task import SourceKind
 pytestmark = pytest.mark.anyone
 
 COMMAND = "  - {type: command, command: 'true'}\n"
+ALL = len(PRESETS["integrity"])
 
 
 class Folder:
@@ -59,19 +60,17 @@ def test_a_level_for_the_scenario(level: str, required: set[bool]) -> None:
 
 
 def test_levels_do_not_add_up_with_presets() -> None:
-    assert len(lines(f"scorers:\n{COMMAND}  - preset: integrity\nintegrity: strict\n")) == 1 + len(
-        PRESETS["integrity"]
-    )
+    assert len(lines(f"scorers:\n{COMMAND}  - preset: integrity\nintegrity: strict\n")) == 1 + ALL
 
 
 def test_graders_take_presets_too() -> None:
-    assert len(lines(f"graders:\n{COMMAND}  - preset: integrity\n")) == 1 + len(PRESETS["integrity"])
+    assert len(lines(f"graders:\n{COMMAND}  - preset: integrity\n")) == 1 + ALL
 
 
 @pytest.mark.parametrize("dialect", ["scorers", "graders"])
 def test_presets_add_no_credit(dialect: str) -> None:
     recipe = parsed(f"{dialect}:\n{COMMAND}integrity: strict\n").or_raise().recipe
-    assert [spec.weight for spec in recipe.scorers] == [1.0, *(0.0 for _ in PRESETS["integrity"])]
+    assert [spec.weight for spec in recipe.scorers] == [1.0, *(0.0,) * ALL]
 
 
 @pytest.mark.parametrize(
