@@ -424,6 +424,19 @@ class RunDatabase:
         with self.database.reading("runs cannot be listed") as connection:
             return sorted(value for value in connection.execute(statement).scalars() if value is not None)
 
+    def tasks_named(self, name: str, limit: int = 50) -> list[tuple[str, int]]:
+        """The digests of tasks that runs with that task's name have, and how many runs each has."""
+        runs = schema.runs
+        statement = (
+            select(runs.c.task_digest, func.count())
+            .where(runs.c.task_name == name)
+            .group_by(runs.c.task_digest)
+            .order_by(func.max(runs.c.seq).desc())
+            .limit(limit)
+        )
+        with self.database.reading("tasks cannot be listed") as connection:
+            return [(digest, count) for digest, count in connection.execute(statement)]
+
     # What all of them share
 
     def _refer(self, connection: Connection, owner: str, seq: int, needed: set[str]) -> None:

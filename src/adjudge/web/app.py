@@ -25,10 +25,11 @@ from adjudge.web.api import evaluations as evaluations_api
 from adjudge.web.api import experiments as experiments_api
 from adjudge.web.api import run as run_api
 from adjudge.web.api import runs as runs_api
+from adjudge.web.api import scenarios as scenarios_api
 from adjudge.web.api import session as session_api
 from adjudge.web.api import tasks as tasks_api
 from adjudge.web.api.models import Problem
-from adjudge.web.pages import documentation, run, runs, signin
+from adjudge.web.pages import documentation, editor, run, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
@@ -37,6 +38,7 @@ __all__ = ["PAGES", "REFUSALS", "RESOURCES", "NamedRoute", "create_app", "list_r
 PAGES: tuple[APIRouter, ...] = (
     runs.router,
     run.router,
+    editor.router,
     signin.router,
     documentation.router,
     static.router,
@@ -44,6 +46,7 @@ PAGES: tuple[APIRouter, ...] = (
 RESOURCES: tuple[APIRouter, ...] = (
     runs_api.router,
     run_api.router,
+    scenarios_api.router,
     evaluations_api.router,
     experiments_api.router,
     tasks_api.router,

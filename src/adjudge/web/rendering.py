@@ -37,7 +37,7 @@ __all__ = [
     "when",
 ]
 
-NAVIGATION: tuple[tuple[str, str], ...] = (("Runs", "/runs"),)
+NAVIGATION: tuple[tuple[str, str], ...] = (("Runs", "/runs"), ("Scenarios", "/scenarios"))
 """What the bar at the top leads to: a title and a path."""
 
 NOTHING = "\N{EN DASH}"

@@ -37,6 +37,7 @@ REQUIRED = {
     "no_new_skips": False,
     "harness_unmodified": False,
     "no_leaks": False,
+    "workspace_confined": False,
     "assertions_not_weakened": False,
     "llm_judge": False,
 }
@@ -61,6 +62,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "no_new_skips": {"test_globset": None},
     "harness_unmodified": {},
     "no_leaks": {},
+    "workspace_confined": {},
     "assertions_not_weakened": {"test_globset": None},
     "llm_judge": {"rubric": ...},
 }
