@@ -16,6 +16,7 @@ PRESETS: Final[Mapping[str, tuple[str, ...]]] = {
         "no_new_skips",
         "assertions_not_weakened",
         "harness_unmodified",
+        "test_inventory",
         "baseline_tests",
         "workspace_confined",
         "no_leaks",
