@@ -1,6 +1,7 @@
 """The process that parses source files: for each one it is sent, the outline back. `outlining` is its parent.
 
-Input: a line with what is wanted (`functions` or `tests`), the file's suffix and its size, then its bytes.
+Input: a line with what is wanted (`functions`, `tests`, `examples` or `product`), the file's suffix and its
+size, for `product` its path and the lines in question too, then its bytes.
 Output: a line of JSON, the outline or null.
 """
 
@@ -9,7 +10,11 @@ from __future__ import annotations
 import contextlib
 import resource
 import sys
+from urllib.parse import unquote
 
+from adjudge.records.base import Record
+from adjudge.syntax.productcode.outline import outline_examples, outline_product
+from adjudge.syntax.productcode.reading import LineRanges
 from adjudge.syntax.stubs import outline_source
 from adjudge.syntax.testcode.outline import outline_tests
 
@@ -24,11 +29,25 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     while header := source.readline():
-        what, suffix, size = header.decode("ascii").rstrip("\n").split(" ")
-        read = outline_tests if what == "tests" else outline_source
-        outline = read(f"source{suffix}", source.read(int(size)))
+        what, suffix, size, *more = header.decode("ascii").rstrip("\n").split(" ")
+        outline = _outline(what, f"source{suffix}", source.read(int(size)), more)
         answers.write((b"null" if outline is None else outline.model_dump_json().encode()) + b"\n")
         answers.flush()
+
+
+def _outline(what: str, name: str, data: bytes, more: list[str]) -> Record | None:
+    if what == "product":
+        return outline_product(unquote(more[0]), data, ranges=_ranges(more[1]))
+    if what == "examples":
+        return outline_examples(name, data)
+    return outline_tests(name, data) if what == "tests" else outline_source(name, data)
+
+
+def _ranges(text: str) -> LineRanges | None:
+    if text == "all":
+        return None
+    spans = [] if text == "none" else [span.partition("-") for span in text.split(",")]
+    return [(int(first), int(last)) for first, _, last in spans]
 
 
 if __name__ == "__main__":
