@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 UV := $(BIN)/uv
 
-.PHONY: setup system-packages demo test check format docs bench bench-integrity constraints clean
+.PHONY: setup system-packages demo test check format docs bench bench-integrity bench-history constraints clean
 
 setup: $(STAMP)
 
@@ -70,6 +70,10 @@ bench-integrity: setup
 		&& tar -xzf "$$peer"/checkwash-0.9.0.tar.gz -C "$$peer"; \
 	then CHECKWASH_SDIST="$$peer/checkwash-0.9.0" $(BIN)/python -m bench integrity; \
 	else $(BIN)/python -m bench integrity; fi
+
+# The static detectors over honest commits: make bench-history REPOS="a/.git b/.git" [COMMITS=120] [SKIP=0]
+bench-history: setup
+	@HISTORY_REPOS="$(REPOS)" HISTORY_COMMITS="$(or $(COMMITS),120)" HISTORY_SKIP="$(or $(SKIP),0)" $(BIN)/python -m bench history
 
 # Names and versions only: download addresses differ from place to place and are never committed.
 constraints: setup

@@ -6,7 +6,7 @@ every implementation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
@@ -340,6 +340,9 @@ class Subject(NamedTuple):
     """How the agent worked; None when the attempt came without a trace."""
     response: str | None = None
     """What the agent said last; None when nobody recorded it."""
+    ask: Callable[[AnyRequest], Awaitable[Any]] | None = None
+    """For collectors that build on other evidence: has a request answered, once for all who ask for it, and
+    raises as its collector does. None where nothing is run."""
 
 
 class Collector(Protocol):

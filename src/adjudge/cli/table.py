@@ -35,6 +35,8 @@ COMMANDS: dict[str, Entry] = {
     "diff": Entry("adjudge.cli.runs:diff", "Show what a stored run changed."),
     "report": Entry("adjudge.cli.report:report", "Say what stored runs add up to."),
     "compare": Entry("adjudge.cli.report:compare", "Compare two experiments, or two agents, by their tasks."),
+    "view": Entry("adjudge.cli.view:view", "Serve runs, traces and results to the browser."),
+    "users": Entry("adjudge.cli.users:users", "Say who may use the web view."),
     "trace": Entry("adjudge.cli.trace:trace", "Show how an agent worked, from any kind of trace."),
     "store": Entry("adjudge.cli.store:store", "Check, clear up, move and take over what is kept."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),

@@ -1,7 +1,7 @@
 """The process that parses source files: for each one it is sent, the outline back. `outlining` is its parent.
 
-Input: a line with what is wanted (`functions`, `tests`, `examples` or `product`), the file's suffix and its
-size, for `product` its path and the lines in question too, then its bytes.
+Input: a line with what is wanted (`functions`, `tests`, `harness`, `examples` or `product`), the file's suffix
+and its size, for `product` its path and the lines in question too, then its bytes.
 Output: a line of JSON, the outline or null.
 """
 
@@ -10,9 +10,11 @@ from __future__ import annotations
 import contextlib
 import resource
 import sys
+from collections.abc import Callable, Mapping
 from urllib.parse import unquote
 
 from adjudge.records.base import Record
+from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.productcode.reading import LineRanges
 from adjudge.syntax.stubs import outline_source
@@ -20,6 +22,12 @@ from adjudge.syntax.testcode.outline import outline_tests
 
 __all__ = ["main"]
 
+_READERS: Mapping[str, Callable[[str, bytes], Record | None]] = {
+    "functions": outline_source,
+    "tests": outline_tests,
+    "harness": outline_harness,
+    "examples": outline_examples,
+}
 _MEMORY_BYTES = 2 * 1024 * 1024 * 1024
 
 
@@ -30,17 +38,14 @@ def main() -> None:
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     while header := source.readline():
         what, suffix, size, *more = header.decode("ascii").rstrip("\n").split(" ")
-        outline = _outline(what, f"source{suffix}", source.read(int(size)), more)
+        data = source.read(int(size))
+        outline: Record | None
+        if what == "product":
+            outline = outline_product(unquote(more[0]), data, ranges=_ranges(more[1]))
+        else:
+            outline = _READERS[what](f"source{suffix}", data)
         answers.write((b"null" if outline is None else outline.model_dump_json().encode()) + b"\n")
         answers.flush()
-
-
-def _outline(what: str, name: str, data: bytes, more: list[str]) -> Record | None:
-    if what == "product":
-        return outline_product(unquote(more[0]), data, ranges=_ranges(more[1]))
-    if what == "examples":
-        return outline_examples(name, data)
-    return outline_tests(name, data) if what == "tests" else outline_source(name, data)
 
 
 def _ranges(text: str) -> LineRanges | None:

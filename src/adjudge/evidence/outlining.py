@@ -16,6 +16,7 @@ from typing import Self
 from urllib.parse import quote_from_bytes
 
 from adjudge.errors import InfraError
+from adjudge.records.harness import HarnessOutline
 from adjudge.records.paths import path_bytes
 from adjudge.records.productcode import ExampleOutline, ProductOutline
 from adjudge.records.source import SourceOutline
@@ -71,6 +72,16 @@ class Outliner:
         """
         reply = self._asked("tests", path, source)
         return None if reply is None else SuiteOutline.model_validate_json(reply)
+
+    def outline_harness(self, path: str, source: bytes) -> HarnessOutline | None:
+        """What code around tests does to a run; None when its language is not read by its syntax.
+
+        Raises:
+            OutlineUnavailable: It is too large, or takes too long to parse.
+            InfraError: There is no process to parse it in.
+        """
+        reply = self._asked("harness", path, source)
+        return None if reply is None else HarnessOutline.model_validate_json(reply)
 
     def outline_product(
         self, path: str, source: bytes, ranges: LineRanges | None = None

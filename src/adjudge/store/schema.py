@@ -35,10 +35,13 @@ __all__ = [
     "judgements",
     "metadata",
     "runs",
+    "saved_views",
     "scorer_results",
+    "sessions",
     "tags",
     "tasks",
     "test_results",
+    "users",
 ]
 
 
@@ -260,3 +263,36 @@ blob_references = Table(
     Index("blob_references_by_owner", "owner", "owner_seq"),
 )
 """Which blobs rows need, written in their transaction: what garbage collection goes by."""
+
+users = Table(
+    "users",
+    metadata,
+    Column("name", Label, primary_key=True),
+    Column("role", String(16), nullable=False),
+    Column("token_digest", Digest, nullable=False, unique=True),
+    Column("created_at", Moment, nullable=False),
+)
+"""Who may use the web view, when it is not for one person on one machine."""
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("digest", Digest, primary_key=True),
+    Column("user_name", Label, ForeignKey("users.name"), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Index("sessions_by_user", "user_name"),
+)
+
+saved_views = Table(
+    "saved_views",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Label, nullable=False),
+    Column("page", String(32), nullable=False),
+    Column("query", Text, nullable=False),
+    Column("owner", Label, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("saved_views_by_page", "page", "name"),
+)
+"""Addresses of views that people gave a name to."""

@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 from adjudge.contracts import Scorer, Subject, WorkspaceEntry
 from adjudge.errors import WorkspaceUnreadable
+from adjudge.formats.harness.outline import outline_config
 from adjudge.formats.outputs import MAX_OUTPUT_BYTES, check_output, missing_output
 from adjudge.formats.patterns import PathPatterns
 from adjudge.formats.regex import find_regex
@@ -34,6 +35,7 @@ from adjudge.records.change import (
     FileChange,
     Hunk,
 )
+from adjudge.records.differential import Comparison, SuiteInventories, TreeComparison
 from adjudge.records.evidence import (
     AnyRequest,
     ChangedLine,
@@ -42,8 +44,13 @@ from adjudge.records.evidence import (
     CommandOutcome,
     CommandRun,
     ComparedFiles,
+    Differential,
     FileComparison,
     FileLines,
+    FoundLeaks,
+    HarnessFile,
+    HarnessScan,
+    LeakScan,
     ModelScores,
     ModelScoring,
     ModelVote,
@@ -60,6 +67,7 @@ from adjudge.records.evidence import (
     ReportRun,
     ScannedExamples,
     ScannedFile,
+    ScannedHarness,
     ScannedProduct,
     ScannedProducts,
     ScannedSources,
@@ -68,6 +76,7 @@ from adjudge.records.evidence import (
     SecretFindings,
     SecretScan,
     SourceScan,
+    SuiteInventory,
     SuiteScan,
     SummarisedTrace,
     TestCollection,
@@ -92,6 +101,7 @@ from adjudge.records.testreport import (
 )
 from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.grammars import grammar_of
+from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.stubs import outline_source
@@ -227,6 +237,8 @@ class Attempt:
             return CommandOutcome(result=exec_result())
         if isinstance(request, SourceScan):
             return self._sources(request)
+        if isinstance(request, HarnessScan):
+            return self._harness()
         if isinstance(request, SuiteScan):
             return self._suites(request)
         if isinstance(request, ProductScan):
@@ -250,6 +262,12 @@ class Attempt:
             )
         if isinstance(request, CleanTree):
             return CleanTreeChanges(left_out=())
+        if isinstance(request, Differential):
+            return TreeComparison(outcome=Comparison.NOT_RUN, why="no test was changed")
+        if isinstance(request, SuiteInventory):
+            return SuiteInventories(why="no test was changed")
+        if isinstance(request, LeakScan):
+            return FoundLeaks(traced=False)
         if isinstance(request, TraceRead):
             return SummarisedTrace(summary=None)
         if isinstance(request, OutputFile):
@@ -412,6 +430,18 @@ class Attempt:
                 if outline is not None:
                     tests.append(ScannedExamples(path=path, examples=outline.examples))
         return ScannedProducts(files=tuple(files), tests=tuple(tests))
+
+    def _harness(self) -> ScannedHarness:
+        files: list[HarnessFile] = []
+        for change in self.change_set.changes:
+            sides = [(change.old_path or change.path, self._old(change)), (change.path, self._new(change))]
+            before, after = (
+                (outline_config(path, data) or outline_harness(path, data)) if data else None
+                for path, data in sides
+            )
+            if before is not None or after is not None:
+                files.append(HarnessFile(path=change.path, role="config", before=before, after=after))
+        return ScannedHarness(files=tuple(files))
 
     def _search(self, request: PatternSearch) -> PatternMatches:
         texts = {

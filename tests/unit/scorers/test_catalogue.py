@@ -39,6 +39,8 @@ REQUIRED = {
     "no_new_skips": False,
     "no_runtime_tricks": False,
     "no_special_casing": False,
+    "harness_unmodified": False,
+    "no_leaks": False,
     "assertions_not_weakened": False,
     "llm_judge": False,
 }
@@ -63,6 +65,8 @@ FIELDS: dict[str, dict[str, Any]] = {
     "no_new_skips": {"test_globset": None},
     "no_runtime_tricks": {"test_globset": None},
     "no_special_casing": {"test_globset": None},
+    "harness_unmodified": {},
+    "no_leaks": {},
     "assertions_not_weakened": {"test_globset": None},
     "llm_judge": {"rubric": ...},
 }

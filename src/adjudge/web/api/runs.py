@@ -1,0 +1,33 @@
+"""Runs over the API."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from fastapi import APIRouter, Query, Request
+
+from adjudge.records.user import Role
+from adjudge.web.access.identity import needs
+from adjudge.web.api.models import RunList, run_row
+from adjudge.web.dependencies import Store
+from adjudge.web.query import RunQuery
+from adjudge.workflows.browsing import read_runs
+
+__all__ = ["router"]
+
+router = APIRouter(tags=["runs"])
+
+
+@router.get("/runs", dependencies=[needs(Role.VIEWER)])
+def list_runs(
+    request: Request,
+    store: Store,
+    q: Annotated[str | None, Query(description="Words that have to occur.")] = None,
+) -> RunList:
+    """Runs with the three gates of their current evaluations, newest first unless asked otherwise."""
+    query = RunQuery.parse(request.query_params.multi_items())
+    page = read_runs(
+        store, query.wanted, query.sort, after=query.after, before=query.before, limit=query.limit
+    )
+    later = None if page.later is None else query.at(after=page.later).url("/api/v1/runs")
+    return RunList(runs=[run_row(row) for row in page.rows], next=later)

@@ -1,0 +1,85 @@
+"""The application: which pages and resources there are, and what stands before them.
+
+A new page is a module in `pages` with a `router`, its template, and a line in `PAGES`; a new resource of the
+API is a module in `api` and a line in `RESOURCES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+from fastapi import APIRouter, FastAPI
+
+from adjudge.store.runs import RunDatabase
+from adjudge.version import __version__
+from adjudge.web import failures, static
+from adjudge.web.access.guard import Guard, Hosts
+from adjudge.web.access.identity import Access
+from adjudge.web.agenttrace.reading import RunReader
+from adjudge.web.api import run as run_api
+from adjudge.web.api import runs as runs_api
+from adjudge.web.api import session as session_api
+from adjudge.web.pages import documentation, run, runs, signin
+from adjudge.web.rendering import make_environment
+from adjudge.web.scenarios import ScenarioList
+
+__all__ = ["PAGES", "RESOURCES", "create_app"]
+
+PAGES: tuple[APIRouter, ...] = (runs.router, run.router, signin.router, documentation.router, static.router)
+RESOURCES: tuple[APIRouter, ...] = (runs_api.router, run_api.router, session_api.router)
+
+_DESCRIPTION = """\
+What adjudge keeps: runs, evaluations, experiments, tasks and traces.
+
+With users, send a token: `Authorization: Bearer …`. On a machine of one's own no token is needed; what
+changes something then needs the header `X-CSRF-Token` with what `/api/v1/session` gives.
+"""
+
+
+def create_app(
+    store: RunDatabase,
+    access: Access,
+    *,
+    names: Sequence[str] = (),
+    scenarios: Sequence[Path] = (),
+) -> FastAPI:
+    """The view of a store.
+
+    Args:
+        store: What is shown. Whoever made it closes it.
+        access: How the view is reached, and by whom.
+        names: Host names it is asked for under, beside the address it listens at.
+        scenarios: Scenario files, and folders of them, that the editor may read and write.
+    """
+    app = FastAPI(
+        title="adjudge",
+        version=__version__,
+        description=_DESCRIPTION,
+        # The pages that come with FastAPI load scripts from elsewhere.
+        docs_url=None,
+        redoc_url=None,
+        openapi_url=None,
+        lifespan=_open,
+    )
+    app.state.store = store
+    app.state.access = access
+    app.state.reader = RunReader(store.blobs)
+    app.state.static = static.StaticFiles()
+    app.state.templates = make_environment(app.state.static)
+    app.state.scenarios = ScenarioList(scenarios)
+    for page in PAGES:
+        app.include_router(page, include_in_schema=False)
+    for resource in RESOURCES:
+        app.include_router(resource, prefix="/api/v1")
+    failures.install(app)
+    app.add_middleware(Guard, hosts=Hosts(access.host, tuple(names)), https=access.https)
+    return app
+
+
+@asynccontextmanager
+async def _open(app: FastAPI) -> AsyncIterator[None]:
+    """As long as the view is served."""
+    yield
+    app.state.reader.close()
