@@ -1,7 +1,7 @@
 """The process that parses source files: for each one it is sent, the outline back. `outlining` is its parent.
 
-Input: a line with what is wanted (`functions`, `tests`, `harness`, `examples` or `product`), the file's suffix
-and its size, for `product` its path and the lines in question too, then its bytes.
+Input: a line with what is wanted (`functions`, `tests`, `harness`, `examples` or `product`), the suffix of
+the file and its size, for `product` its path and the lines in question too, then its bytes.
 Output: a line of JSON, the outline or null.
 """
 
