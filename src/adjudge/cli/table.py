@@ -23,6 +23,7 @@ COMMANDS: dict[str, Entry] = {
     "seed": Entry("adjudge.cli.seed:seed", "Make a workspace from a scenario and record its baseline."),
     "run": Entry("adjudge.cli.run:run", "Run agents on tasks and grade each run the moment it stops."),
     "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
+    "attack": Entry("adjudge.cli.attack:attack", "Try cheats on a recipe; say which get through."),
     "annotate": Entry("adjudge.cli.annotate:annotate", "Add a person's verdict to an evaluation."),
     "annotations": Entry(
         "adjudge.cli.annotate:annotations", "List what people said, and how far they agree."

@@ -28,6 +28,7 @@ COLLECTORS: Mapping[str, str] = {
     "output_file": "adjudge.evidence.outputs:OutputFileCollector",
     "trace_read": "adjudge.evidence.traces:TraceReadCollector",
     "leak_scan": "adjudge.evidence.leaks:LeakScanCollector",
+    "confinement_read": "adjudge.evidence.confinement:ConfinementCollector",
     "clean_tree": "adjudge.evidence.cleantree:CleanTreeCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
     "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",

@@ -22,6 +22,7 @@ from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.productcode import Example, ProductOutline
 from adjudge.records.sandbox import ExecResult
+from adjudge.records.sandbox import ExecResult, LeftProcess, OutsideWrite
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
 from adjudge.records.testcode import SuiteOutline
@@ -38,6 +39,8 @@ __all__ = [
     "CommandRun",
     "ComparedFile",
     "ComparedFiles",
+    "Confinement",
+    "ConfinementRead",
     "Differential",
     "EvidenceRequest",
     "FileComparison",
@@ -47,8 +50,10 @@ __all__ = [
     "GradedTree",
     "HarnessFile",
     "HarnessScan",
+    "IgnoredFile",
     "Isolation",
     "LeakScan",
+    "LeavingLink",
     "LeftOutChange",
     "ModelScores",
     "ModelScoring",
@@ -695,6 +700,44 @@ class LeakScan(EvidenceRequest):
         return FoundLeaks
 
 
+class LeavingLink(Record):
+    """A new symlink that leads out of the workspace."""
+
+    path: WorkspacePath
+    target: str
+
+
+class IgnoredFile(Record):
+    """A file of the attempt that a new ignore rule names."""
+
+    path: WorkspacePath
+    rules: WorkspacePath
+    """The file that holds the rule."""
+    line: int
+
+
+class Confinement(Record):
+    """What the attempt left outside its workspace, or out of sight in it."""
+
+    outside: tuple[OutsideWrite, ...] | None = None
+    """None where no run was watched, or the sandbox cannot tell."""
+    processes: tuple[LeftProcess, ...] | None = None
+    """None where no run was watched."""
+    links: tuple[LeavingLink, ...] = ()
+    ignored: tuple[IgnoredFile, ...] = ()
+
+
+class ConfinementRead(EvidenceRequest):
+    """Asks what the attempt left outside its workspace, or out of sight in it."""
+
+    kind: ClassVar[str] = "confinement_read"
+
+    @property
+    def answer_type(self) -> type[Confinement]:
+        """What is known of it."""
+        return Confinement
+
+
 class VerifierOutcome(Record):
     """How a verifier went, and what it left."""
 
@@ -838,6 +881,7 @@ AnyRequest = (
     | OutputFile
     | TraceRead
     | LeakScan
+    | ConfinementRead
     | VerifierRun
     | Differential
     | SuiteInventory

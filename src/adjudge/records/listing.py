@@ -13,7 +13,17 @@ from adjudge.records.base import Record
 from adjudge.records.run import RunStatus
 from adjudge.records.score import Verdict
 
-__all__ = ["Bound", "RunCursor", "RunFilter", "RunSort", "RunSummary", "ScorerTally", "SortColumn"]
+__all__ = [
+    "Bound",
+    "ExperimentSummary",
+    "RunCursor",
+    "RunFilter",
+    "RunSort",
+    "RunSummary",
+    "ScorerTally",
+    "SortColumn",
+    "TaskSummary",
+]
 
 
 class Bound(Record):
@@ -114,6 +124,22 @@ class RunSummary(NamedTuple):
     integrity: str | None
     failure_mode: str | None
     evaluated_at: datetime | None
+
+
+class ExperimentSummary(NamedTuple):
+    """An experiment in one row."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+class TaskSummary(NamedTuple):
+    """A task in one row."""
+
+    name: str
+    digest: str
+    recorded_at: datetime
 
 
 class ScorerTally(NamedTuple):

@@ -23,7 +23,15 @@ from adjudge.records.annotation import Annotation
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import EvidenceRequest
-from adjudge.records.listing import RunCursor, RunFilter, RunSort, RunSummary, ScorerTally
+from adjudge.records.listing import (
+    ExperimentSummary,
+    RunCursor,
+    RunFilter,
+    RunSort,
+    RunSummary,
+    ScorerTally,
+    TaskSummary,
+)
 from adjudge.records.run import NO_AGENT, Attempt, Experiment, Run, RunStatus
 from adjudge.records.task import Task
 from adjudge.store import schema
@@ -94,6 +102,21 @@ class RunDatabase:
         """Every experiment, newest first."""
         yield from map(Experiment.model_validate_json, self._documents(schema.experiments, []))
 
+    def experiment_page(self, after: str | None, *, limit: int) -> list[ExperimentSummary]:
+        """Some experiments, newest first; with `after`, those older than that one.
+
+        Raises:
+            UsageError: There is no such experiment.
+        """
+        table = schema.experiments
+        statement = select(table.c.id, table.c.name, table.c.created_at)
+        with self.database.reading("experiments cannot be listed") as connection:
+            if after is not None:
+                place = self._find(connection, table, "experiment", after)["seq"]
+                statement = statement.where(table.c.seq < place)
+            rows = connection.execute(statement.order_by(table.c.seq.desc()).limit(limit)).all()
+        return [ExperimentSummary(*row) for row in rows]
+
     def keep_task(self, task: Task) -> None:
         """Record a task, once however often it is called."""
         with self.database.writing(f"task {task.digest} cannot be kept") as connection:
@@ -120,6 +143,18 @@ class RunDatabase:
         if found is None:
             raise UsageError(f"no task with the digest {digest} is stored")
         return Task.model_validate_json(found)
+
+    def task_page(self, name: str | None, *, after: str | None, limit: int) -> list[TaskSummary]:
+        """Some tasks, of one name or of any, in the order of their digests."""
+        table = schema.tasks
+        statement = select(table.c.name, table.c.digest, table.c.recorded_at)
+        if name is not None:
+            statement = statement.where(table.c.name == name)
+        if after is not None:
+            statement = statement.where(table.c.digest > after)
+        with self.database.reading("tasks cannot be listed") as connection:
+            rows = connection.execute(statement.order_by(table.c.digest).limit(limit)).all()
+        return [TaskSummary(*row) for row in rows]
 
     # Runs
 
@@ -388,6 +423,19 @@ class RunDatabase:
         statement = select(schema.runs.c[column]).distinct().limit(10_000)
         with self.database.reading("runs cannot be listed") as connection:
             return sorted(value for value in connection.execute(statement).scalars() if value is not None)
+
+    def tasks_named(self, name: str, limit: int = 50) -> list[tuple[str, int]]:
+        """The digests of tasks that runs with that task's name have, and how many runs each has."""
+        runs = schema.runs
+        statement = (
+            select(runs.c.task_digest, func.count())
+            .where(runs.c.task_name == name)
+            .group_by(runs.c.task_digest)
+            .order_by(func.max(runs.c.seq).desc())
+            .limit(limit)
+        )
+        with self.database.reading("tasks cannot be listed") as connection:
+            return [(digest, count) for digest, count in connection.execute(statement)]
 
     # What all of them share
 

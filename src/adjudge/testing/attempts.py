@@ -44,6 +44,8 @@ from adjudge.records.evidence import (
     CommandOutcome,
     CommandRun,
     ComparedFiles,
+    Confinement,
+    ConfinementRead,
     Differential,
     FileComparison,
     FileLines,
@@ -268,6 +270,8 @@ class Attempt:
             return SuiteInventories(why="no test was changed")
         if isinstance(request, LeakScan):
             return FoundLeaks(traced=False)
+        if isinstance(request, ConfinementRead):
+            return Confinement()
         if isinstance(request, TraceRead):
             return SummarisedTrace(summary=None)
         if isinstance(request, OutputFile):

@@ -16,6 +16,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from adjudge.records.score import Verdict
 from adjudge.reports.columns import cost, seconds
 from adjudge.reports.plain import UNSAFE, spelled
 from adjudge.web.access.identity import identity_of
@@ -36,7 +37,7 @@ __all__ = [
     "when",
 ]
 
-NAVIGATION: tuple[tuple[str, str], ...] = (("Runs", "/runs"),)
+NAVIGATION: tuple[tuple[str, str], ...] = (("Runs", "/runs"), ("Scenarios", "/scenarios"))
 """What the bar at the top leads to: a title and a path."""
 
 NOTHING = "\N{EN DASH}"
@@ -59,7 +60,7 @@ def make_environment(static: StaticFiles) -> Environment:
     environment.filters.update(
         text=text, money=money, tokens=tokens, duration=duration, when=when, number=number, verdict=verdict
     )
-    environment.globals.update(static=static.url, navigation=NAVIGATION)
+    environment.globals.update(static=static.url, navigation=NAVIGATION, nothing=NOTHING)
     return environment
 
 
@@ -154,12 +155,11 @@ def number(value: float | None, digits: int = 3) -> str:
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
 
 
-_VERDICTS = {"PASS": ("pass", "✓"), "FAIL": ("fail", "✗"), "NA": ("na", NOTHING), "ERROR": ("error", "!")}
-_WORDS = {"NA": "N/A"}
+_VERDICTS = frozenset(verdict.value for verdict in Verdict)
 
 
 def verdict(value: object) -> dict[str, str]:
-    """How a verdict is shown: a word, a shape and the class that colours it."""
+    """How a verdict is shown: a word, and the class that gives it a colour and a shape."""
     name = "" if value is None else str(getattr(value, "value", value))
-    kind, shape = _VERDICTS.get(name, ("none", "·"))
-    return {"kind": kind, "shape": shape, "word": _WORDS.get(name, name) or "not graded"}
+    kind = name.lower() if name in _VERDICTS else "none"
+    return {"kind": kind, "word": "N/A" if name == "NA" else name or "not graded"}

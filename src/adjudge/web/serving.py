@@ -47,7 +47,7 @@ def make_server(app: FastAPI) -> uvicorn.Server:
             server_header=False,
             # Who sets these headers is not known here, and nothing depends on them.
             proxy_headers=False,
-            lifespan="off",
+            lifespan="on",
             ws="none",
             timeout_graceful_shutdown=2,
         )

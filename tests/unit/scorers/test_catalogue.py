@@ -41,6 +41,7 @@ REQUIRED = {
     "no_special_casing": False,
     "harness_unmodified": False,
     "no_leaks": False,
+    "workspace_confined": False,
     "assertions_not_weakened": False,
     "llm_judge": False,
 }
@@ -67,6 +68,7 @@ FIELDS: dict[str, dict[str, Any]] = {
     "no_special_casing": {"test_globset": None},
     "harness_unmodified": {},
     "no_leaks": {},
+    "workspace_confined": {},
     "assertions_not_weakened": {"test_globset": None},
     "llm_judge": {"rubric": ...},
 }

@@ -17,6 +17,7 @@ PRESETS: Final[Mapping[str, tuple[str, ...]]] = {
         "assertions_not_weakened",
         "harness_unmodified",
         "baseline_tests",
+        "workspace_confined",
         "no_leaks",
     )
 }

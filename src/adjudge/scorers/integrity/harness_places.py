@@ -26,7 +26,7 @@ _LIBRARY_MODULES = frozenset((
     "random", "time", "datetime", "json", "traceback", "inspect", "importlib", "os", "operator", "math",
     "re", "subprocess", "warnings", "tempfile", "contextlib", "functools", "collections", "copy",
     "hashlib", "io", "decimal", "uuid", "abc", "ast", "builtins", "itertools", "pickle", "shutil",
-    "socket", "asyncio", "threading", "pathlib", "typing", "dataclasses", "numpy", "pandas", "requests",
+    "socket", "asyncio", "threading", "pathlib", "typing", "dataclasses",
 ))  # fmt: skip
 """Modules that tests lean on and that nobody calls a file of their own after."""
 _SHADOW = re.compile(
