@@ -21,7 +21,6 @@ from adjudge.records.leaks import Leak
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.productcode import Example, ProductOutline
-from adjudge.records.sandbox import ExecResult
 from adjudge.records.sandbox import ExecResult, LeftProcess, OutsideWrite
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
