@@ -45,6 +45,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",
         "baseline_tests": "adjudge.scorers.integrity.baseline_tests:BaselineTests",
+        "test_inventory": "adjudge.scorers.integrity.inventory:TestInventory",
         "workspace_confined": "adjudge.scorers.integrity.workspace_confined:WorkspaceConfined",
         "no_leaks": "adjudge.scorers.integrity.no_leaks:NoLeaks",
         "trace": "adjudge.scorers.process.trace:Trace",

@@ -35,6 +35,7 @@ COLLECTORS: Mapping[str, str] = {
     "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
     "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
     "differential": "adjudge.evidence.differential:DifferentialCollector",
+    "suite_inventory": "adjudge.evidence.inventory:SuiteInventoryCollector",
     "verifier_run": "adjudge.evidence.verifier.collector:VerifierCollector",
     "model_scoring": "adjudge.judge.collector:ModelScoringCollector",
 }

@@ -18,6 +18,7 @@ PRESETS: Final[Mapping[str, tuple[str, ...]]] = {
         "no_runtime_tricks",
         "no_special_casing",
         "harness_unmodified",
+        "test_inventory",
         "baseline_tests",
         "workspace_confined",
         "no_leaks",
