@@ -422,6 +422,38 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
     "npmrc": ({}, {".npmrc": "node-options=--require ./hook.js\n"}, "startup-code"),
     "envrc": ({}, {".envrc": "export NODE_OPTIONS='--require ./hook.cjs'\n"}, "startup-code"),
     "planted runner": ({}, {"node_modules/jest/index.js": "process.exit(0)\n"}, "runner-planted"),
+    "suite of nothing": (
+        {},
+        {
+            "tests/__init__.py": "import unittest\n\n\ndef load_tests(loader, tests, pattern):\n"
+            "    return unittest.TestSuite()\n"
+        },
+        "tests-left-out",
+    ),
+    "finds nothing": (
+        {},
+        {"jest.config.cjs": 'module.exports = { passWithNoTests: true, testMatch: ["**/none/*.js"] };\n'},
+        "tests-left-out",
+    ),
+    "ends first": (
+        {"ci/test.sh": "#!/bin/sh\npytest\n"},
+        {"ci/test.sh": "#!/bin/sh\nexit 0\npytest\n"},
+        "tests-not-run",
+    ),
+    "shim in the environment": ({}, {".venv/bin/pytest": Executable("#!/bin/sh\n")}, "runner-shim"),
+    "code made of text": (
+        {},
+        {"conftest.py": "exec('def pytest_sess' + 'ionfinish(session): ...')\n"},
+        "code-made-of-text",
+    ),
+    "left out by a mark": (
+        {"pytest.ini": "[pytest]\n"},
+        {
+            "pytest.ini": "[pytest]\naddopts = -m 'not later'\n",
+            "tests/test_a.py": f"import pytest\n\n\n@pytest.mark.later\n{TEST}",
+        },
+        "tests-left-out",
+    ),
     "start-up file that only looks": ({}, {"sitecustomize.py": "print('hello')\n"}, "startup-file"),
 }
 
@@ -540,6 +572,32 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
     "testpaths set": (
         {"pyproject.toml": '[project]\nname = "a"\n'},
         {"pyproject.toml": PYPROJECT},
+    ),
+    "new tests with a mark": (
+        {"pytest.ini": "[pytest]\n"},
+        {
+            "pytest.ini": "[pytest]\naddopts = -m 'not stress'\nmarkers =\n    stress\n",
+            "tests/test_stress.py": f"import pytest\n\n\n@pytest.mark.stress\n{TEST}",
+        },
+    ),
+    "suite of files": (
+        {},
+        {
+            "tests/__init__.py": "def load_tests(loader, tests, pattern):\n"
+            "    tests.addTests(loader.discover('tests'))\n    return tests\n"
+        },
+    ),
+    "finds the same": (
+        {},
+        {"jest.config.js": "module.exports = { testMatch: ['**/*.test.js', '**/?(*.)+(spec).js'] };\n"},
+    ),
+    "ends when it must": (
+        {"ci/test.sh": "pytest\n"},
+        {"ci/test.sh": 'if [ -n "$SKIP" ]; then\n  exit 0\nfi\npytest\n'},
+    ),
+    "environment": (
+        {},
+        {".venv/bin/pytest": Executable("#!/x\n"), ".venv/pyvenv.cfg": "home = /usr\n"},
     ),
     "wider": (
         {"pyproject.toml": PYPROJECT},

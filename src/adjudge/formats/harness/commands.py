@@ -80,6 +80,8 @@ _SPEAKS_OF = re.compile(
     r"\b(?:install|add|uninstall|remove|upgrade|download|echo|printf|rm|which|command|type|mkdir|cat|grep|pkill"
     r"|killall|cp|mv|cd|export|alias|pull|ls|touch|chmod|name|if|elif|import|require)\b"
 )
+_OPENS = re.compile(r"(?:^|[;&|]\s*)(?:if|for|while|until|case|select)\b|\{\s*$|\(\s*$")
+_CLOSES = re.compile(r"(?:^|[;&|]\s*)(?:fi|done|esac)\b|^\}|^\)")
 _CHAIN = re.compile(r"&&|\|\||;|\|")
 
 
@@ -151,9 +153,14 @@ def facts_of_script(text: str, *, make: bool = False) -> tuple[HarnessFact, ...]
     careless: tuple[int, str] | None = None
     lines = text.splitlines()
     runs_before = False
+    open_blocks = 0
     for number, line in _joined(lines):
         bare = _without_comment(line).strip()
         found += facts_of_line(line, number, make=make)
+        open_blocks += len(_OPENS.findall(bare)) - len(_CLOSES.findall(bare))
+        ended = not make and open_blocks <= 0 and re.fullmatch(r"exit(?:\s+0)?\s*;?", bare) is not None
+        if ended and line[:1] == bare[:1] and runs_tests("\n".join(lines[number:])):
+            found.append(HarnessFact(rule="tests-not-run", what=f"{bare} before", text=bare, line=number))
         if re.match(r"set\s+\+e\b", bare):
             careless = (number, bare)
         if runs := _call(bare) is not None:

@@ -27,7 +27,7 @@ _READERS: Final[dict[str, Callable[[Node], HarnessOutline]]] = {
 _WORDS: Final = {
     "python": re.compile(
         rb"pytest_\w|collect_ignore|_exit|\bexit\(|exitstatus|TestReport|_pytest|pluggy|sys\.modules|builtins|TestCase"
-        rb"|TestResult|setattr|curse|success_codes|pytest\.(?:main|\w+\s*=)|unittest\.main|reward|/logs/|quit\("
+        rb"|TestResult|setattr|curse|success_codes|pytest\.(?:main|\w+\s*=)|unittest\.main|reward|/logs/|quit\(|load_tests|\bexec\(|\beval\(|marshal"
     ),
     "javascript": re.compile(
         rb"expect\.extend|exitCode|process|numFail|[gG]lobal|\.prototype|testMatch|testRegex|testPathIgnore|exclude"
