@@ -557,6 +557,14 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
         {"Makefile": "test: unit\n\nunit:\n\tpytest -q tests/unit\n\nclean:\n\trm -rf build\n"},
     ),
     "matrix": ({".github/workflows/ci.yml": WORKFLOW}, {".github/workflows/ci.yml": WORKFLOW + MATRIX}),
+    "a build beside the tests": (
+        {".github/workflows/ci.yml": WORKFLOW},
+        {".github/workflows/ci.yml": WORKFLOW + "      - run: mvn install -DskipTests\n"},
+    ),
+    "a new target that may fail": (
+        {"Makefile": MAKE},
+        {"Makefile": MAKE + "\nflaky:\n\tpytest -m flaky || true\n"},
+    ),
     "other step may fail": (
         {".github/workflows/ci.yml": WORKFLOW},
         {".github/workflows/ci.yml": WORKFLOW + "      - run: codecov\n        continue-on-error: true\n"},

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from adjudge.formats.harness.commands import runs_tests
+from adjudge.formats.harness.commands import RUNS_TESTS, runs_tests
 from adjudge.records.evidence import HarnessFile, ScannedHarness
 from adjudge.records.harness import HarnessFact, HarnessOutline, HarnessSetting, SettingKind
 from adjudge.records.paths import render_path
@@ -97,14 +97,24 @@ def strictness_notes(scanned: ScannedHarness) -> Iterator[tuple[str, Finding]]:
 
 
 def _new_facts(file: HarnessFile) -> Iterator[HarnessFact]:
-    known = Counter((fact.rule, fact.what) for fact in (file.before.facts if file.before else ()))
-    for fact in file.after.facts if file.after else ():
+    before = file.before.facts if file.before else ()
+    after = file.after.facts if file.after else ()
+    known = Counter((fact.rule, fact.what) for fact in before)
+    # A command that hides something is odd in the place of one that did not, not beside it.
+    fewer = _plain_runs(after) < _plain_runs(before)
+    for fact in after:
+        if fact.rule == RUNS_TESTS or (fact.command and not fewer):
+            continue
         if known[fact.rule, fact.what] > 0:
             known[fact.rule, fact.what] -= 1
         elif fact.rule in _ONLY_AROUND and file.role not in _PROVING_ROLES:
             continue
         elif file.role != "tests" or fact.rule not in _EXITS or _OWN_TEST.fullmatch(file.path):
             yield fact
+
+
+def _plain_runs(facts: Sequence[HarnessFact]) -> int:
+    return sum(1 for fact in facts if fact.rule == RUNS_TESTS)
 
 
 def _settings(outline: HarnessOutline | None) -> Mapping[tuple[str, str], HarnessSetting]:
