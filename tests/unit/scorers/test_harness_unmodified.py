@@ -631,6 +631,14 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
             "browser/x.spec.ts": "test('x', () => {});\n",
         },
     ),
+    "tests moved to a project of their own": (
+        {"vitest.config.ts": "export default defineConfig({ test: { globals: true } });\n"},
+        {
+            "vitest.config.ts": "export default defineConfig({ test: { projects: [\n"
+            "  { test: { exclude: ['src/a.test.js'] } },\n  { test: { include: ['src/a.test.js'] } },\n"
+            "] } });\n"
+        },
+    ),
     "own matcher": (
         {},
         {"jest.setup.ts": "expect.extend({ toBeEven(n) { return { pass: n % 2 === 0 }; } });\n"},

@@ -66,7 +66,12 @@ def harness_findings(scanned: ScannedHarness) -> Iterator[Finding]:
                 proof=proof,
             )
         before, after = _settings(file.before), _settings(file.after)
+        chosen = {value for one in after.values() if one.kind is SettingKind.SELECTS for value in one.values}
         for name, setting in after.items():
+            if setting.kind is SettingKind.LEAVES_OUT:
+                # What one project of a configuration leaves out and another names was moved.
+                left = tuple(value for value in setting.values if value not in chosen)
+                setting = setting.model_copy(update={"values": left})
             finding = _weaker(file, before.get(name), setting, scanned.tests)
             if finding is not None:
                 yield finding
