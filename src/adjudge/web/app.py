@@ -29,7 +29,7 @@ from adjudge.web.api import scenarios as scenarios_api
 from adjudge.web.api import session as session_api
 from adjudge.web.api import tasks as tasks_api
 from adjudge.web.api.models import Problem
-from adjudge.web.pages import documentation, editor, run, runs, signin
+from adjudge.web.pages import documentation, editor, review, run, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
@@ -38,6 +38,7 @@ __all__ = ["PAGES", "REFUSALS", "RESOURCES", "NamedRoute", "create_app", "list_r
 PAGES: tuple[APIRouter, ...] = (
     runs.router,
     run.router,
+    review.router,
     editor.router,
     signin.router,
     documentation.router,

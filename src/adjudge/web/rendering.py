@@ -37,7 +37,11 @@ __all__ = [
     "when",
 ]
 
-NAVIGATION: tuple[tuple[str, str], ...] = (("Runs", "/runs"), ("Scenarios", "/scenarios"))
+NAVIGATION: tuple[tuple[str, str], ...] = (
+    ("Runs", "/runs"),
+    ("Review", "/review"),
+    ("Scenarios", "/scenarios"),
+)
 """What the bar at the top leads to: a title and a path."""
 
 NOTHING = "\N{EN DASH}"
