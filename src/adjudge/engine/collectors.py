@@ -21,6 +21,7 @@ COLLECTORS: Mapping[str, str] = {
     "secret_scan": "adjudge.evidence.secrets:SecretScanCollector",
     "source_scan": "adjudge.evidence.sources:SourceScanCollector",
     "suite_scan": "adjudge.evidence.suites:SuiteScanCollector",
+    "product_scan": "adjudge.evidence.product:ProductScanCollector",
     "harness_scan": "adjudge.evidence.harness:HarnessScanCollector",
     "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
     "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
@@ -34,6 +35,7 @@ COLLECTORS: Mapping[str, str] = {
     "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
     "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
     "differential": "adjudge.evidence.differential:DifferentialCollector",
+    "suite_inventory": "adjudge.evidence.inventory:SuiteInventoryCollector",
     "verifier_run": "adjudge.evidence.verifier.collector:VerifierCollector",
     "model_scoring": "adjudge.judge.collector:ModelScoringCollector",
 }

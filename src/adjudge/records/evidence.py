@@ -20,6 +20,7 @@ from adjudge.records.judging import Juror
 from adjudge.records.leaks import Leak
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
+from adjudge.records.productcode import Example, ProductOutline
 from adjudge.records.sandbox import ExecResult, LeftProcess, OutsideWrite
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
@@ -64,11 +65,15 @@ __all__ = [
     "PatternMatch",
     "PatternMatches",
     "PatternSearch",
+    "ProductScan",
     "ReportRun",
     "ReportedTests",
     "RequestFor",
+    "ScannedExamples",
     "ScannedFile",
     "ScannedHarness",
+    "ScannedProduct",
+    "ScannedProducts",
     "ScannedSources",
     "ScannedSuite",
     "ScannedSuites",
@@ -482,6 +487,51 @@ class SuiteScan(EvidenceRequest):
         return ScannedSuites
 
 
+class ScannedProduct(Record):
+    """A changed file of product code, before and after."""
+
+    path: WorkspacePath
+    before: ProductOutline | None = None
+    """All of it where the change brought anything worth a look; otherwise what it took away. None: it was not
+    there, or could not be read."""
+    after: ProductOutline | None = None
+    """What the change touches. None: it is not there any more, or cannot be read."""
+    note: str = ""
+    """Why it could not be read."""
+
+
+class ScannedExamples(Record):
+    """A test file whose literals may be those of the change."""
+
+    path: WorkspacePath
+    hidden: bool = False
+    """Whether it is one of the recipe's, which the attempt never saw."""
+    examples: tuple[Example, ...] = ()
+
+
+class ScannedProducts(Record):
+    """The changed product code, and the examples of tests that it may have been written for."""
+
+    files: tuple[ScannedProduct, ...]
+    tests: tuple[ScannedExamples, ...] = ()
+
+
+class ProductScan(EvidenceRequest):
+    """Asks what changed product code does and answers, and for tests with the same literals.
+
+    Tests are those of the baseline, of the final workspace and of the recipe.
+    """
+
+    kind: ClassVar[str] = "product_scan"
+    test_globset: tuple[str, ...]
+    """fnmatch patterns of the test files, which are no product code."""
+
+    @property
+    def answer_type(self) -> type[ScannedProducts]:
+        """The files."""
+        return ScannedProducts
+
+
 class HarnessFile(Record):
     """A changed file that decides how tests run, before and after."""
 
@@ -823,6 +873,7 @@ AnyRequest = (
     | CleanTree
     | SourceScan
     | SuiteScan
+    | ProductScan
     | HarnessScan
     | FileComparison
     | PatternSearch
