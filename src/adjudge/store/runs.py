@@ -24,7 +24,6 @@ from adjudge.records.base import BlobRef, Record
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import EvidenceRequest
 from adjudge.records.listing import (
-    ExperimentSummary,
     RunCursor,
     RunFilter,
     RunSort,
@@ -102,21 +101,6 @@ class RunDatabase:
     def experiments(self) -> Iterator[Experiment]:
         """Every experiment, newest first."""
         yield from map(Experiment.model_validate_json, self._documents(schema.experiments, []))
-
-    def experiment_page(self, after: str | None, *, limit: int) -> list[ExperimentSummary]:
-        """Some experiments, newest first; with `after`, those older than that one.
-
-        Raises:
-            UsageError: There is no such experiment.
-        """
-        table = schema.experiments
-        statement = select(table.c.id, table.c.name, table.c.created_at)
-        with self.database.reading("experiments cannot be listed") as connection:
-            if after is not None:
-                place = self._find(connection, table, "experiment", after)["seq"]
-                statement = statement.where(table.c.seq < place)
-            rows = connection.execute(statement.order_by(table.c.seq.desc()).limit(limit)).all()
-        return [ExperimentSummary(*row) for row in rows]
 
     def keep_task(self, task: Task) -> None:
         """Record a task, once however often it is called."""
@@ -414,6 +398,13 @@ class RunDatabase:
             return read_page(
                 connection, wanted, sort or RunSort(), cursor=cursor, direction=direction, limit=limit
             )
+
+    def has_unfinished_runs(self) -> bool:
+        """Whether any run is waiting or going on."""
+        status = schema.runs.c.status
+        statement = select(status).where(status.in_((RunStatus.PENDING.value, RunStatus.RUNNING.value)))
+        with self.database.reading("runs cannot be listed") as connection:
+            return connection.execute(statement.limit(1)).first() is not None
 
     def scorer_tallies(self, wanted: RunFilter | None = None) -> Iterator[ScorerTally]:
         """How often each scorer of current evaluations came to which verdict, by agent, model and task."""

@@ -15,6 +15,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
 from adjudge.records.user import Role
+from adjudge.store.exploring import Explorer
 from adjudge.store.runs import RunDatabase
 from adjudge.version import __version__
 from adjudge.web import failures, static
@@ -23,13 +24,15 @@ from adjudge.web.access.identity import Access, Need
 from adjudge.web.agenttrace.reading import RunReader
 from adjudge.web.api import evaluations as evaluations_api
 from adjudge.web.api import experiments as experiments_api
+from adjudge.web.api import explore as explore_api
 from adjudge.web.api import run as run_api
 from adjudge.web.api import runs as runs_api
 from adjudge.web.api import scenarios as scenarios_api
 from adjudge.web.api import session as session_api
 from adjudge.web.api import tasks as tasks_api
+from adjudge.web.api import views as views_api
 from adjudge.web.api.models import Problem
-from adjudge.web.pages import documentation, editor, review, run, runs, signin
+from adjudge.web.pages import documentation, editor, experiments, explorer, review, run, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
@@ -38,6 +41,8 @@ __all__ = ["PAGES", "REFUSALS", "RESOURCES", "NamedRoute", "create_app", "list_r
 PAGES: tuple[APIRouter, ...] = (
     runs.router,
     run.router,
+    explorer.router,
+    experiments.router,
     review.router,
     editor.router,
     signin.router,
@@ -47,6 +52,8 @@ PAGES: tuple[APIRouter, ...] = (
 RESOURCES: tuple[APIRouter, ...] = (
     runs_api.router,
     run_api.router,
+    explore_api.router,
+    views_api.router,
     scenarios_api.router,
     evaluations_api.router,
     experiments_api.router,
@@ -99,6 +106,7 @@ def create_app(
         lifespan=_open,
     )
     app.state.store = store
+    app.state.explorer = Explorer(store.database)
     app.state.access = access
     app.state.reader = RunReader(store.blobs)
     app.state.static = static.StaticFiles()
