@@ -556,6 +556,10 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
         {"tox.ini": "[testenv]\ncommands = pytest\n"},
         {"tox.ini": "[testenv]\ncommands = pytest\n\n[testenv:devel]\nignore_outcome = true\n"},
     ),
+    "an environment for benchmarks": (
+        {"tox.ini": "[testenv:bench]\ncommands = pytest\n"},
+        {"tox.ini": "[testenv:bench]\ncommands = pytest bench/test_speed.py\n"},
+    ),
     "examples aside": (
         {"setup.cfg": "[tool:pytest]\n", "examples/test_x.py": TEST},
         {"setup.cfg": "[tool:pytest]\nnorecursedirs = examples\n"},

@@ -45,6 +45,8 @@ _HOLLOW = re.compile(
 _TEST_FILE = re.compile(
     r"(?:^|[\s=])\S*(?:test_\w+\.py|_test\.(?:py|go|rb)|\.(?:test|spec)\.\w+|_spec\.rb)(?:::\S+)?"
 )
+_WHOLE = re.compile(r"(?:\w+ )?(?:tests?|check|testenv|script)")
+"""Commands that stand for the whole suite; others may well run a part of it."""
 _GLOBS = ("testMatch", "include", "spec", "specPattern")
 _SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
 _DEFAULTS = {"pytest.python_files": ("test_*.py", "*_test.py"), "pytest.python_functions": ("test",)}
@@ -250,7 +252,14 @@ def _replaced(
         return f"{after.name} no longer runs tests"
     files = [found[0].strip() for line in runs for found in [_TEST_FILE.search(line)] if found]
     others = [path for path in tests if not any(path.rpartition("/")[2] in line for line in runs)]
-    if others and runs and len(files) >= len(runs) and not any(_TEST_FILE.search(line) for line in ran):
+    whole = _WHOLE.fullmatch(after.name) is not None
+    if (
+        whole
+        and others
+        and runs
+        and len(files) >= len(runs)
+        and not any(_TEST_FILE.search(line) for line in ran)
+    ):
         return f"{after.name} runs only {files[0]}"
     return None
 
