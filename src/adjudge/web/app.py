@@ -32,7 +32,7 @@ from adjudge.web.api import session as session_api
 from adjudge.web.api import tasks as tasks_api
 from adjudge.web.api import views as views_api
 from adjudge.web.api.models import Problem
-from adjudge.web.pages import documentation, editor, experiments, explorer, run, runs, signin
+from adjudge.web.pages import documentation, editor, experiments, explorer, review, run, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
@@ -43,6 +43,7 @@ PAGES: tuple[APIRouter, ...] = (
     run.router,
     explorer.router,
     experiments.router,
+    review.router,
     editor.router,
     signin.router,
     documentation.router,
