@@ -6,8 +6,7 @@ API is a module in `api` and a line in `RESOURCES`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -103,7 +102,6 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        lifespan=_open,
     )
     app.state.store = store
     app.state.explorer = Explorer(store.database)
@@ -120,13 +118,6 @@ def create_app(
     failures.install(app)
     app.add_middleware(Guard, hosts=Hosts(access.host, tuple(names)), https=access.https)
     return app
-
-
-@asynccontextmanager
-async def _open(app: FastAPI) -> AsyncIterator[None]:
-    """As long as the view is served."""
-    yield
-    app.state.reader.close()
 
 
 class NamedRoute(NamedTuple):
