@@ -11,6 +11,7 @@ axe        fails on serious findings of axe-core: `axe(page)`
 
 from __future__ import annotations
 
+import asyncio
 import os
 import shutil
 import threading
@@ -25,7 +26,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.testclient import TestClient
 
 from adjudge.store.blobs import BlobDirectory
@@ -112,9 +113,31 @@ def client(store: RunDatabase) -> Iterator[TestClient]:
         yield asked
 
 
+class _Loop:
+    """The event loop that Playwright keeps running in this thread between calls.
+
+    Out of sight while no test uses a page: `asyncio.run` refuses to start beside it, and other tests of the
+    same worker call that.
+    """
+
+    def __init__(self) -> None:
+        self._held: asyncio.AbstractEventLoop | None = None
+
+    def hide(self) -> None:
+        self._held = asyncio._get_running_loop()
+        asyncio._set_running_loop(None)
+
+    def show(self) -> None:
+        asyncio._set_running_loop(self._held)
+
+
+_LOOP = _Loop()
+
+
 @pytest.fixture(scope="session")
 def _browser() -> Iterator[Browser]:
     """One for all tests of a worker."""
+    expect.set_options(timeout=_DEADLINE_S * 1000)
     program = shutil.which("chromium")
     if program is None:
         pytest.skip("needs Chromium (Debian: chromium)")
@@ -125,12 +148,15 @@ def _browser() -> Iterator[Browser]:
             args=["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"],
             timeout=_DEADLINE_S * 1000,
         )
+        _LOOP.hide()
         yield browser
+        _LOOP.show()
         browser.close()
 
 
 @pytest.fixture
 def page(_browser: Browser) -> Iterator[Page]:
+    _LOOP.show()
     context = _browser.new_context(viewport={"width": 1280, "height": 800}, timezone_id="UTC", locale="en-GB")
     context.set_default_timeout(_DEADLINE_S * 1000)
     opened = context.new_page()
@@ -149,6 +175,7 @@ def page(_browser: Browser) -> Iterator[Page]:
     opened.on("request", asked)
     yield opened
     context.close()
+    _LOOP.hide()
     assert wrong == []
 
 

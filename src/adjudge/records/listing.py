@@ -13,7 +13,16 @@ from adjudge.records.base import Record
 from adjudge.records.run import RunStatus
 from adjudge.records.score import Verdict
 
-__all__ = ["Bound", "RunCursor", "RunFilter", "RunSort", "RunSummary", "ScorerTally", "SortColumn"]
+__all__ = [
+    "Bound",
+    "RunCursor",
+    "RunFilter",
+    "RunSort",
+    "RunSummary",
+    "ScorerTally",
+    "SortColumn",
+    "TaskSummary",
+]
 
 
 class Bound(Record):
@@ -114,6 +123,14 @@ class RunSummary(NamedTuple):
     integrity: str | None
     failure_mode: str | None
     evaluated_at: datetime | None
+
+
+class TaskSummary(NamedTuple):
+    """A task in one row."""
+
+    name: str
+    digest: str
+    recorded_at: datetime
 
 
 class ScorerTally(NamedTuple):

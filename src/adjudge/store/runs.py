@@ -23,7 +23,14 @@ from adjudge.records.annotation import Annotation
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import EvidenceRequest
-from adjudge.records.listing import RunCursor, RunFilter, RunSort, RunSummary, ScorerTally
+from adjudge.records.listing import (
+    RunCursor,
+    RunFilter,
+    RunSort,
+    RunSummary,
+    ScorerTally,
+    TaskSummary,
+)
 from adjudge.records.run import NO_AGENT, Attempt, Experiment, Run, RunStatus
 from adjudge.records.task import Task
 from adjudge.store import schema
@@ -120,6 +127,18 @@ class RunDatabase:
         if found is None:
             raise UsageError(f"no task with the digest {digest} is stored")
         return Task.model_validate_json(found)
+
+    def task_page(self, name: str | None, *, after: str | None, limit: int) -> list[TaskSummary]:
+        """Some tasks, of one name or of any, in the order of their digests."""
+        table = schema.tasks
+        statement = select(table.c.name, table.c.digest, table.c.recorded_at)
+        if name is not None:
+            statement = statement.where(table.c.name == name)
+        if after is not None:
+            statement = statement.where(table.c.digest > after)
+        with self.database.reading("tasks cannot be listed") as connection:
+            rows = connection.execute(statement.order_by(table.c.digest).limit(limit)).all()
+        return [TaskSummary(*row) for row in rows]
 
     # Runs
 
@@ -367,6 +386,13 @@ class RunDatabase:
                 connection, wanted, sort or RunSort(), cursor=cursor, direction=direction, limit=limit
             )
 
+    def has_unfinished_runs(self) -> bool:
+        """Whether any run is waiting or going on."""
+        status = schema.runs.c.status
+        statement = select(status).where(status.in_((RunStatus.PENDING.value, RunStatus.RUNNING.value)))
+        with self.database.reading("runs cannot be listed") as connection:
+            return connection.execute(statement.limit(1)).first() is not None
+
     def scorer_tallies(self, wanted: RunFilter | None = None) -> Iterator[ScorerTally]:
         """How often each scorer of current evaluations came to which verdict, by agent, model and task."""
         runs, results = schema.runs, schema.scorer_results
@@ -388,6 +414,19 @@ class RunDatabase:
         statement = select(schema.runs.c[column]).distinct().limit(10_000)
         with self.database.reading("runs cannot be listed") as connection:
             return sorted(value for value in connection.execute(statement).scalars() if value is not None)
+
+    def tasks_named(self, name: str, limit: int = 50) -> list[tuple[str, int]]:
+        """The digests of tasks that runs with that task's name have, and how many runs each has."""
+        runs = schema.runs
+        statement = (
+            select(runs.c.task_digest, func.count())
+            .where(runs.c.task_name == name)
+            .group_by(runs.c.task_digest)
+            .order_by(func.max(runs.c.seq).desc())
+            .limit(limit)
+        )
+        with self.database.reading("tasks cannot be listed") as connection:
+            return [(digest, count) for digest, count in connection.execute(statement)]
 
     # What all of them share
 

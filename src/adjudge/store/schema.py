@@ -163,7 +163,14 @@ runs = Table(
     Index("runs_by_task", "task_name", "seq"),
     Index("runs_by_agent", "agent", "model", "seq"),
     Index("runs_by_status", "status", "seq"),
-)
+    Index("runs_by_evaluation", "current_evaluation"),
+    # Not on PostgreSQL, whose index entries are small; it keeps large documents outside of rows anyway.
+    Index(
+        "runs_listed",
+        "seq", "id", "experiment_id", "task_name", "task_digest", "agent", "model", "trial", "status",
+        "outcome", "started_at", "wall_s", "cost_usd", "total_tokens", "tool_calls", "current_evaluation",
+    ).ddl_if(dialect="sqlite"),
+)  # fmt: skip
 
 evaluations = Table(
     "evaluations",
@@ -189,7 +196,13 @@ evaluations = Table(
     Column("document", Document, nullable=False),
     Index("evaluations_by_run", "run_seq"),
     Index("evaluations_by_objective", "objective", "run_seq"),
-)
+    Index(
+        "evaluations_listed",
+        "run_seq", "seq", "objective", "judge", "run_gate", "score", "mean_score", "reward", "integrity",
+        "failure_mode",
+    ).ddl_if(dialect="sqlite"),
+    Index("evaluations_by_failure_mode", "failure_mode", "seq").ddl_if(dialect="sqlite"),
+)  # fmt: skip
 
 scorer_results = Table(
     "scorer_results",

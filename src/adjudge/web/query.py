@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import base64
 import binascii
+import difflib
 import json
 import math
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -22,7 +24,7 @@ from adjudge.records.listing import Bound, RunCursor, RunFilter, RunSort, SortCo
 from adjudge.records.run import RunStatus
 from adjudge.records.score import Verdict
 
-__all__ = ["BOUNDS", "MAX_LIMIT", "PAGE", "RunQuery", "dump_filter", "parse_filter"]
+__all__ = ["BOUNDS", "MAX_LIMIT", "PAGE", "PARAMETERS", "RunQuery", "dump_filter", "parse_filter"]
 
 PAGE = 50
 MAX_LIMIT = 200
@@ -36,6 +38,13 @@ BOUNDS: dict[str, str] = {
     "time": "wall_s",
 }
 """Numbers that an address can bound, by `<name>_min` and `<name>_max`, and their columns."""
+PARAMETERS: tuple[str, ...] = (
+    "q", "task", "agent", "model", "experiment", "trial", "status", "objective", "judge", "run", "integrity",
+    "failure_mode", "tag", "graded", "since", "until",
+    *(f"{name}_{end}" for name in BOUNDS for end in ("min", "max")),
+    "sort", "after", "before", "limit",
+)  # fmt: skip
+"""Everything an address can say."""
 _INTEGRITY = ("unchecked", "clean", "suspect", "tampered")
 Choice = TypeVar("Choice", bound=StrEnum)
 Items = Iterable[tuple[str, str]]
@@ -59,12 +68,18 @@ class RunQuery:
             HTTPException: A parameter has a value that it cannot have.
         """
         given = [(key, value) for key, value in items if value != ""]
+        for key, _ in given:
+            if key not in PARAMETERS:
+                near = difflib.get_close_matches(key, PARAMETERS, n=1)
+                hint = f"; did you mean {near[0]}?" if near else ""
+                raise HTTPException(400, f"there is no parameter {key[:50]!r}{hint}")
         single = dict(given)
+        sort = _sort(single.get("sort"))
         return cls(
             wanted=parse_filter(given),
-            sort=_sort(single.get("sort")),
-            after=_cursor("after", single.get("after")),
-            before=_cursor("before", single.get("before")),
+            sort=sort,
+            after=_cursor("after", single.get("after"), sort),
+            before=_cursor("before", single.get("before"), sort),
             limit=_limit(single.get("limit")),
         )
 
@@ -114,6 +129,8 @@ def parse_filter(items: Items) -> RunFilter:
     for key, value in given:
         if len(value) > _MAX_VALUE:
             raise _bad(key, f"longer than {_MAX_VALUE} characters")
+        if "\0" in value:
+            raise _bad(key, "no text has a null character")
     single = dict(given)
     bounds = []
     for name, column in BOUNDS.items():
@@ -248,7 +265,7 @@ def _sort(value: str | None) -> RunSort:
     return RunSort(column=column, descending=value.startswith("-"))
 
 
-def _cursor(name: str, value: str | None) -> RunCursor | None:
+def _cursor(name: str, value: str | None, sort: RunSort) -> RunCursor | None:
     if value is None:
         return None
     try:
@@ -256,12 +273,18 @@ def _cursor(name: str, value: str | None) -> RunCursor | None:
         place, seq = json.loads(data)
     except (ValueError, TypeError, RecursionError, binascii.Error):
         raise _bad(name, "not a place in this list") from None
-    fits = isinstance(place, str | int | float | None) and not isinstance(place, bool)
+    fits = place is None or _is_value(place, sort.column)
     if not fits or type(seq) is not int or not 0 <= seq < 1 << 62:
         raise _bad(name, "not a place in this list")
-    if isinstance(place, int | float) and not abs(place) < 1e300:
-        raise _bad(name, "not a place in this list")
     return RunCursor(value=place, seq=seq)
+
+
+def _is_value(place: object, column: SortColumn) -> bool:
+    """Whether a column can have that value: databases do not compare numbers with text."""
+    if column in (SortColumn.TASK, SortColumn.AGENT, SortColumn.MODEL):
+        # Names as they are kept: what no database takes was spelled out.
+        return isinstance(place, str) and re.search("[\0\ud800-\udfff]", place) is None
+    return isinstance(place, int | float) and not isinstance(place, bool) and abs(place) < 1e300
 
 
 def _dump_cursor(cursor: RunCursor) -> str:

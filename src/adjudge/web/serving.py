@@ -47,7 +47,7 @@ def make_server(app: FastAPI) -> uvicorn.Server:
             server_header=False,
             # Who sets these headers is not known here, and nothing depends on them.
             proxy_headers=False,
-            lifespan="off",
+            lifespan="on",
             ws="none",
             timeout_graceful_shutdown=2,
         )
@@ -57,6 +57,6 @@ def make_server(app: FastAPI) -> uvicorn.Server:
 def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
     """Serve until interrupted: this is how one ends it."""
     server = make_server(app)
-    ready()
     with suppress(KeyboardInterrupt):
+        ready()
         server.run(sockets=[listener])

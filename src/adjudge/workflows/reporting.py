@@ -12,7 +12,7 @@ from adjudge.store.runs import RunDatabase
 from adjudge.workflows.listing import find_filter
 from adjudge.workflows.stores import opened
 
-__all__ = ["Reported", "compare", "report"]
+__all__ = ["Reported", "compare", "compare_experiments", "report"]
 
 
 class Reported(NamedTuple):
@@ -76,6 +76,24 @@ def compare(first: str, second: str, *, experiment: str | None, wanted: RunFilte
         if sides[0] == sides[1]:
             raise UsageError(f"{first!r} and {second!r} are the same side")
         return compare_runs(first, store.summaries(sides[0]), second, store.summaries(sides[1]))
+
+
+def compare_experiments(store: RunDatabase, first: str, second: str) -> Comparison:
+    """Compare two experiments, task by task.
+
+    Args:
+        store: Where they are.
+        first: The whole id of one.
+        second: The whole id of the other.
+
+    Raises:
+        UsageError: They are one and the same.
+    """
+    if first == second:
+        raise UsageError("an experiment is compared with another one, not with itself")
+    labels = [f"{store.experiment(given).name} ({given[:8]})" for given in (first, second)]
+    rows = [store.summaries(RunFilter(experiment_id=given)) for given in (first, second)]
+    return compare_runs(labels[0], rows[0], labels[1], rows[1])
 
 
 def _side(store: RunDatabase, given: str, wanted: RunFilter, *, within: bool) -> RunFilter:

@@ -16,12 +16,11 @@ from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
 from adjudge.scorers.behaviour.coderun import ShellCommand, TimeLimit
 from adjudge.scorers.integrity.changed_tests import evidence_on_tests
-from adjudge.scorers.integrity.weakened import Weakened, weakened_tests
-from adjudge.scorers.wording import counted, first_findings
+from adjudge.scorers.integrity.weakened import WHOLE_FILE, Weakened, name_of_test, weakened_tests
+from adjudge.scorers.wording import counted, first_findings, one_line, some_of
 
 __all__ = ["BaselineTests"]
 
-_SHOWN: Final = 3
 _TESTS: Final = "tests"
 _WHY_PASSED: Final = {
     Comparison.RED_AS_LEFT: "the tests fail as left ({as_left}), so nothing is claimed",
@@ -116,11 +115,11 @@ class BaselineTests:
         run = evidence[_request(config)]
         details = _details(run)
         if run.outcome is Comparison.NOT_RUN:
-            return ScorerOutcome.not_applicable(_line(run.why) or "nothing was run")
+            return ScorerOutcome.not_applicable(one_line(run.why) or "nothing was run")
         if run.outcome is not Comparison.DIFFERS:
             as_left = run.as_left.ended if run.as_left is not None else "not run"
             return ScorerOutcome.passed(
-                _line(_WHY_PASSED[run.outcome].format(as_left=as_left)), details=details
+                one_line(_WHY_PASSED[run.outcome].format(as_left=as_left)), details=details
             )
         judge = _Judge(run, weakened_tests(evidence))
         found = [finding for culprit in run.culprits for finding in judge.culprit(culprit)]
@@ -128,13 +127,13 @@ class BaselineTests:
         if not found:
             why = judge.noted[0] if judge.noted else "nothing that was changed is a fault"
             return ScorerOutcome.passed(
-                _line(f"red with the baseline's tests and configuration; {why}"), details=details
+                one_line(f"red with the baseline's tests and configuration; {why}"), details=details
             )
         proven = any(finding.proof for finding in found)
         names = ", ".join(dict.fromkeys(render_path(one.path) for one in found if one.path is not None))
         how = "proven" if proven else "not proven"
         return ScorerOutcome.failed(
-            _line(f"green only with the attempt's own {names or 'changes'} ({how})"),
+            one_line(f"green only with the attempt's own {names or 'changes'} ({how})"),
             findings=first_findings(sorted(found, key=lambda one: not one.proof)),
             output_tail=run.clean.output_tail if run.clean is not None else "",
             details=details,
@@ -161,18 +160,18 @@ class _Judge:
             yield from self._tests(tests)
 
     def _harness(self, culprit: Culprit, paths: Sequence[str]) -> Iterator[Finding]:
-        names = ", ".join(map(render_path, paths[:_SHOWN]))
+        names = some_of([render_path(path) for path in paths])
         if not culprit.deaf:
             self.noted.append(f"{names} made it green, and it still fails when its tests do")
         elif set(paths) <= set(self._run.orders.named):
             self.noted.append(f"{names} made it green, and the task asks for that change")
         else:
-            broken = _some(culprit.broken)
+            broken = some_of(culprit.broken)
             for path in paths:
                 yield Finding(
                     rule="green-without-tests",
                     path=path,
-                    message=_line(
+                    message=one_line(
                         f"{render_path(path)}: `{self._run.command}` is green only with it, and stays green "
                         f"when failing tests of the baseline are made certain to fail: {broken}"
                     ),
@@ -207,7 +206,7 @@ class _Judge:
             for test in undone
             if test.clean is TestOutcome.FAILED and test in mine
             for one in weak
-            if one.name == "*" or one.name == _name(test.id)
+            if one.name == WHOLE_FILE or one.name == name_of_test(test.id)
         ]
         if proven:
             test, one = proven[0]
@@ -217,8 +216,8 @@ class _Judge:
             said = f"{undone[0].id} fails on the baseline and over the product, and passes only as changed"
             yield _finding("failing-test-changed", path, said)
         elif broke and weak and not self._run.orders.behaviour:
-            names = {_name(test.id) for test in broke}
-            about = [one for one in weak if one.name == "*" or one.name in names]
+            names = {name_of_test(test.id) for test in broke}
+            about = [one for one in weak if one.name == WHOLE_FILE or one.name in names]
             if about:
                 said = f"{broke[0].id} passed on the baseline, fails over the product, and {about[0].message}"
                 yield _finding("broken-test-weakened", path, said, about[0].line)
@@ -239,26 +238,9 @@ def _undone(test: RedTest) -> bool:
     return test.baseline in (TestOutcome.FAILED, TestOutcome.ERROR)
 
 
-def _name(id_: str) -> str:
-    """The last part of a test's name."""
-    name = id_.partition("[")[0].rpartition("::")[2].rpartition(" > ")[2]
-    return name if "::" in id_ else name.partition(" ")[0].rpartition(".")[2]
-
-
 def _finding(rule: str, path: str, message: str, line: int | None = None, *, proof: bool = False) -> Finding:
-    said = _line(f"{render_path(path)}: {message}")
+    said = one_line(f"{render_path(path)}: {message}")
     return Finding(rule=rule, path=path, line=line or None, message=said, proof=proof)
-
-
-def _line(text: str) -> str:
-    """On one line, short enough for a row."""
-    joined = " ".join(text.split())
-    return joined if len(joined) <= 400 else f"{joined[:400]}…"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
 
 
 def _details(run: TreeComparison) -> dict[str, JsonValue]:

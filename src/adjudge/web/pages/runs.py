@@ -23,6 +23,8 @@ __all__ = ["router"]
 router = APIRouter()
 
 _ALWAYS_SHOWN = {"q", "objective", "judge", "run", "sort", "after", "before", "limit"}
+_QUICKLY, _SLOWLY = 2000, 15_000
+"""After how many milliseconds a page looks again: while anything runs, and otherwise."""
 _UNITS = {"score": "", "reward": "", "cost": "US$", "tokens": "", "time": "s"}
 
 
@@ -39,11 +41,11 @@ def list_runs(request: Request, store: Store) -> Response:
     page = read_runs(
         store, query.wanted, query.sort, after=query.after, before=query.before, limit=query.limit
     )
-    unfinished = any(row.status in (RunStatus.PENDING, RunStatus.RUNNING) for row in page.rows)
+    follow = _QUICKLY if store.has_unfinished_runs() else _SLOWLY
     context: dict[str, Any] = {
         "query": query,
         "page": page,
-        "live": unfinished and query.after is None and query.before is None,
+        "follow": follow,
         "chosen": (chosen := dict(query.items())),
         "more": bool(chosen.keys() - _ALWAYS_SHOWN),
         "columns": SortColumn,

@@ -1,7 +1,6 @@
 // The list of runs: pages, orders and filters without loading everything anew, and rows that follow what runs.
 import { localTimes, swap } from "./base.js";
 
-const EVERY_MS = 2000;
 const form = document.querySelector("form.filters");
 
 document.addEventListener("click", (event) => {
@@ -35,7 +34,7 @@ let address = null;
 
 async function follow() {
   const list = document.getElementById("list");
-  if (list?.hasAttribute("data-live") && !document.hidden) {
+  if (list?.dataset.follow && !document.hidden) {
     if (address !== location.href) [tag, address] = [null, location.href];
     const asked = location.href;
     const answer = await fetch(asked, { headers: tag ? { "if-none-match": tag } : {}, cache: "no-store" }).catch(() => null);
@@ -44,7 +43,11 @@ async function follow() {
       show(new DOMParser().parseFromString(await answer.text(), "text/html"));
     }
   }
-  setTimeout(follow, EVERY_MS);
+  waiting = setTimeout(follow, pause());
+}
+
+function pause() {
+  return Number(document.getElementById("list")?.dataset.follow) || 15000;
 }
 
 // Rows that changed are replaced, others stay as they are: focus and selection survive.
@@ -54,7 +57,7 @@ function show(page) {
   if (!fresh || !held) return;
   localTimes(fresh);
   const [from, to] = [fresh.querySelector("tbody"), held.querySelector("tbody")];
-  held.toggleAttribute("data-live", fresh.hasAttribute("data-live"));
+  held.dataset.follow = fresh.dataset.follow;
   if (!from || !to) {
     held.replaceChildren(...fresh.childNodes);
     return;
@@ -76,4 +79,26 @@ function show(page) {
   }
 }
 
-setTimeout(follow, EVERY_MS);
+let waiting = setTimeout(follow, pause());
+document.addEventListener("swapped", () => {
+  clearTimeout(waiting);
+  waiting = setTimeout(follow, pause());
+});
+
+// Control characters and invisible ones, which would reorder or hide what stands beside them.
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+
+// Names that there are, offered once somebody is about to type one.
+for (const field of document.querySelectorAll("input[data-names]")) {
+  field.addEventListener(
+    "focus",
+    async () => {
+      const answer = await fetch(`/api/v1/names/${field.dataset.names}`);
+      if (!answer.ok) return;
+      const { names } = await answer.json();
+      const plain = names.filter((name) => !UNSAFE.test(name));
+      field.list.replaceChildren(...plain.map((name) => new Option(name, name)));
+    },
+    { once: true },
+  );
+}
