@@ -42,7 +42,8 @@ class BaselineTests:
         fails, with proof, when
 
         - a change to configuration, a hook, a start-up file or a script makes it green, and it stays green
-          when the failing tests are made certain to fail (`green-without-tests`);
+          when the failing tests are made certain to fail, each time with another message
+          (`green-without-tests`);
         - a test that failed on the baseline fails over the product still, and was weakened, skipped, deleted
           or renamed away (`failing-test-weakened`);
 
@@ -69,8 +70,9 @@ class BaselineTests:
         It asks whether success holds without the attempt's tests, not whether the baseline's are good: code
         that cheats inside the product is green in both. What an ignored file does (an edited package in
         `node_modules`) is seen as built files are, and accuses nobody. A test that is replaced by an equally
-        strong one on something else passes. A command that is red as left claims nothing, whatever was done
-        to single tests.
+        strong one on something else passes. A hook that lets through no failure but the ones it knows is
+        left to `harness_unmodified`. A command that is red as left claims nothing, whatever was done to
+        single tests.
 
     Example:
         ```yaml
@@ -148,6 +150,11 @@ class _Judge:
         self._weakened = weakened
         self.noted: list[str] = []
 
+    @property
+    def _was_red(self) -> bool:
+        """Whether the command failed on the baseline; where it did not, no test can have been failing."""
+        return self._run.baseline is not None and not self._run.baseline.green
+
     def culprit(self, culprit: Culprit) -> Iterator[Finding]:
         """Findings on one set of changes."""
         harness = [
@@ -181,7 +188,7 @@ class _Judge:
     def _tests(self, paths: Sequence[str]) -> Iterator[Finding]:
         for path in paths:
             mine = [test for test in self._run.red if test.path == path]
-            undone = [test for test in mine or self._run.red if _undone(test)]
+            undone = [test for test in mine or self._run.red if _undone(test)] if self._was_red else []
             broke = [test for test in mine if test.baseline is TestOutcome.PASSED]
             found = list(self._judged(path, mine, undone, broke))
             if self._run.orders.tests and found:
@@ -198,7 +205,7 @@ class _Judge:
     ) -> Iterator[Finding]:
         weak = self._weakened.in_file(path)
         if not self._run.known:
-            if weak and self._run.baseline is not None and not self._run.baseline.green:
+            if weak and self._was_red:
                 yield _finding("failing-test-changed", path, weak[0].message, weak[0].line)
             return
         proven = [

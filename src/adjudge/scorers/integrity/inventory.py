@@ -205,20 +205,19 @@ class _Look:
             return
         if test.ran and set(test.ran) <= self._gone:
             self.noted.append(f"{test.id} went with {_some(test.ran)}")
-        elif test.path is None or test.path in self._touched:
-            if not self._after.complete:
-                return
-            weak = self._weakened.in_file(test.path) if test.path is not None else []
+        elif not self._after.complete:
+            return
+        elif test.path is not None and test.path in self._touched:
             named = [
                 one
-                for one in weak
+                for one in self._weakened.in_file(test.path)
                 if one.rule in _GONE
                 and (one.name in (WHOLE_FILE, name_of_test(test.id)) or test.path in self._gone)
             ]
             if named:
                 said = f"{test.id} is not there any more, and nothing like it came"
                 yield _finding("test-disappeared", test.path, said)
-        elif self._after.complete:
+        elif test.path is not None or not any(map(_is_test, self._touched)):
             said = f"{test.id} is not collected any more, though nobody touched its file"
             yield _finding("test-not-collected", test.path, said)
 
@@ -245,7 +244,7 @@ class _Look:
             yield _finding("different-module", old, said)
 
 
-_GONE: Final = ("assertion-removed", "test-removed", "test-not-collected", "test-renamed-away")
+_GONE: Final = ("assertion-removed", "test-removed", "test-not-collected", "test-renamed-away", "new-skip")
 
 
 def _request(config: TestInventory.Config) -> SuiteInventory:

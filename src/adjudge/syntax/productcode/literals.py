@@ -46,6 +46,7 @@ _PREFIX = re.compile(r"^(?:[rRbBuUfF]{0,2}|#*)(\"\"\"|'''|\"|'|`)")
 _SUFFIX = re.compile(r"[lLfFdDuU]$|_?(?:[iu](?:8|16|32|64|128|size)|f32|f64)$")
 _QUOTED = re.compile(r"""(-?\d+(?:\.\d+)?)|["']([^"']*)["']""")
 _LIST_LIKE = re.compile(r"[\[(].*[\])]|-?\d+(?:\.\d+)?(?:[,;:|/ _-]+-?\d+(?:\.\d+)?)+", re.DOTALL)
+_CONSTRUCTOR = re.compile(r"[A-Z]\w+|date|datetime|timedelta|BigInt")
 _WORD = re.compile(r"[A-Za-z_$][\w$.:/-]{0,23}|[^\w\s]{1,3}|\w")
 
 
@@ -80,7 +81,7 @@ def literal_of(source: Source, node: Node | None, depth: int = 0) -> str | None:
         )
     if kind in COMPOSITES:
         return _composite(source, node, depth)
-    if kind in ("call_expression", "method_invocation", "call"):
+    if kind in ("call_expression", "method_invocation", "call", "new_expression"):
         return _wrapped(source, node, depth)
     return None
 
@@ -234,6 +235,15 @@ def _wrapped(source: Source, node: Node, depth: int) -> str | None:
         and len(arguments) == 1
     ):
         return literal_of(source, arguments[0], depth + 1)
+    if (
+        _CONSTRUCTOR.fullmatch(last)
+        and 0 < len(arguments) <= 6
+        and source.language in ("python", "javascript")
+    ):
+        parts = [literal_of(source, part, depth + 1) for part in arguments]
+        if None in parts:
+            return None
+        return parts[0] if len(parts) == 1 else _capped(f"[{','.join(part or '' for part in parts)}]")
     if called in ("List.of", "Set.of", "Arrays.asList"):
         parts = [literal_of(source, part, depth + 1) for part in arguments[:_MAX_PARTS]]
         return None if None in parts else _capped(f"[{','.join(part or '' for part in parts)}]")
