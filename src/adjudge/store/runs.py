@@ -386,6 +386,13 @@ class RunDatabase:
                 connection, wanted, sort or RunSort(), cursor=cursor, direction=direction, limit=limit
             )
 
+    def has_unfinished_runs(self) -> bool:
+        """Whether any run is waiting or going on."""
+        status = schema.runs.c.status
+        statement = select(status).where(status.in_((RunStatus.PENDING.value, RunStatus.RUNNING.value)))
+        with self.database.reading("runs cannot be listed") as connection:
+            return connection.execute(statement.limit(1)).first() is not None
+
     def scorer_tallies(self, wanted: RunFilter | None = None) -> Iterator[ScorerTally]:
         """How often each scorer of current evaluations came to which verdict, by agent, model and task."""
         runs, results = schema.runs, schema.scorer_results

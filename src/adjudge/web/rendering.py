@@ -32,6 +32,7 @@ __all__ = [
     "measure",
     "money",
     "number",
+    "prose",
     "render",
     "render_part",
     "text",
@@ -67,6 +68,7 @@ def make_environment(static: StaticFiles) -> Environment:
     )
     environment.filters.update(
         text=text,
+        prose=prose,
         money=money,
         tokens=tokens,
         duration=duration,
@@ -129,6 +131,15 @@ def text(value: object) -> Markup:
         end = match.end()
     parts.append(escape(given[end:]))
     return Markup("".join(parts))
+
+
+def prose(value: str) -> Markup:
+    """Our own words, in which backticks mark code."""
+    parts = (
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
+        for at, part in enumerate(value.split("`"))
+    )
+    return Markup("").join(parts)
 
 
 def money(value: float | None) -> str:

@@ -46,8 +46,12 @@ class StaticFiles:
         self._files["css/charts.css"] = _file(charts_css().encode(), ".css")
 
     def url(self, name: str) -> str:
-        """Where a file is; the address changes with its content, so browsers may keep it."""
-        return f"/static/{name}?v={self._files[name].digest}"
+        """Where a file is; the address changes with its content, so browsers may keep it.
+
+        A script keeps its plain address: others import it by that; under two it would run twice.
+        """
+        digest = self._files[name].digest
+        return f"/static/{name}" if name.endswith(".js") else f"/static/{name}?v={digest}"
 
     def get(self, name: str) -> _File | None:
         """A file."""
