@@ -64,11 +64,13 @@ class ProductOutline(Record):
 
 
 class Example(Record):
-    """Literals that stand together in a test: in one statement, or in one row of a table."""
+    """Literals that stand together in a test: in one statement, in one row of a table, or in all of it."""
 
     line: int
     values: tuple[str, ...]
     """Evened out as those of `Answer`, each once, sorted."""
+    whole: bool = False
+    """Whether they are those of a whole test, so that which of them belong together is less certain."""
 
 
 class ExampleOutline(Record):

@@ -36,6 +36,7 @@ from adjudge.records.task import Task
 from adjudge.store import schema
 from adjudge.store.database import Database
 from adjudge.store.listing import SUMMARY, Direction, narrowed, read_page
+from adjudge.store.reviews import Candidate, read_candidates
 from adjudge.store.rows import (
     annotation_row,
     blobs_in,
@@ -330,6 +331,18 @@ class RunDatabase:
             if len(found) < _PAGE:
                 return
             last = found[-1]
+
+    def review_candidates(self, wanted: RunFilter, reviewer: str, limit: int) -> list[Candidate]:
+        """The newest evaluations that somebody could review, with what was said of each already."""
+        with self.database.reading("evaluations cannot be listed") as connection:
+            return read_candidates(connection, wanted, reviewer, limit)
+
+    def run_of(self, evaluation_id: str) -> str:
+        """The id of the run that an evaluation is of."""
+        with self.database.reading("the evaluation cannot be read") as connection:
+            row = self._find(connection, schema.evaluations, "evaluation", evaluation_id)
+            statement = select(schema.runs.c.id).where(schema.runs.c.seq == row["run_seq"])
+            return str(connection.execute(statement).scalar_one())
 
     def _evaluations(self, connection: Connection, where: Any) -> list[Evaluation]:
         table = schema.evaluations

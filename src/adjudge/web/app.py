@@ -6,8 +6,7 @@ API is a module in `api` and a line in `RESOURCES`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -32,7 +31,7 @@ from adjudge.web.api import session as session_api
 from adjudge.web.api import tasks as tasks_api
 from adjudge.web.api import views as views_api
 from adjudge.web.api.models import Problem
-from adjudge.web.pages import documentation, editor, experiments, explorer, run, runs, signin
+from adjudge.web.pages import documentation, editor, experiments, explorer, review, run, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
@@ -43,6 +42,7 @@ PAGES: tuple[APIRouter, ...] = (
     run.router,
     explorer.router,
     experiments.router,
+    review.router,
     editor.router,
     signin.router,
     documentation.router,
@@ -102,7 +102,6 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        lifespan=_open,
     )
     app.state.store = store
     app.state.explorer = Explorer(store.database)
@@ -119,13 +118,6 @@ def create_app(
     failures.install(app)
     app.add_middleware(Guard, hosts=Hosts(access.host, tuple(names)), https=access.https)
     return app
-
-
-@asynccontextmanager
-async def _open(app: FastAPI) -> AsyncIterator[None]:
-    """As long as the view is served."""
-    yield
-    app.state.reader.close()
 
 
 class NamedRoute(NamedTuple):

@@ -45,6 +45,7 @@ NAVIGATION: tuple[tuple[str, str], ...] = (
     ("Runs", "/runs"),
     ("Experiments", "/experiments"),
     ("Explore", "/explore"),
+    ("Review", "/review"),
     ("Scenarios", "/scenarios"),
 )
 """What the bar at the top leads to: a title and a path."""

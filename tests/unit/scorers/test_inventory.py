@@ -107,6 +107,23 @@ def test_a_file_that_cannot_be_loaded_loses_nothing() -> None:
     assert look((), complete=False).verdict is Verdict.PASS
 
 
+def test_where_no_report_says_the_file_an_untouched_suite_tells() -> None:
+    nowhere = (InventoryTest(id="adds", outcome=PASSED),)
+    assert rules(look((), before=nowhere)) == ["test-not-collected"]
+    assert look((), {**UNTOUCHED, PATH: BEFORE + "\n"}, before=nowhere).verdict is Verdict.PASS
+
+
+def test_a_file_that_is_never_built() -> None:
+    path, go = (
+        "a_test.go",
+        "package a\n\nfunc TestA(t *testing.T) {\n\tif f() != 1 {\n\t\tt.Fatal()\n\t}\n}\n",
+    )
+    before = (InventoryTest(id="a/TestA", outcome=PASSED, path=path),)
+    answer = SuiteInventories(before=Inventory(tests=before), after=Inventory(tests=()))
+    attempt = Attempt({path: go}, {path: f"//go:build never\n\n{go}"})
+    assert rules(attempt.score(TestInventory, {}, {SuiteInventory(): answer})) == ["test-disappeared"]
+
+
 def test_newly_skipped() -> None:
     now = (a_test("test_f", SKIPPED), BOTH[1])
     assert rules(look(now)) == ["test-newly-skipped"]

@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Final
 
-from pydantic import AliasChoices, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
 from adjudge.records.differential import Comparison, Culprit, RedTest, TreeComparison, TreeRun
 from adjudge.records.evidence import AnyRequest, Differential
-from adjudge.records.paths import RelativePath, render_path
-from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
+from adjudge.records.paths import render_path
+from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
-from adjudge.scorers.behaviour.coderun import ShellCommand, TimeLimit
 from adjudge.scorers.integrity.changed_tests import evidence_on_tests
+from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
 from adjudge.scorers.integrity.weakened import WHOLE_FILE, Weakened, name_of_test, weakened_tests
 from adjudge.scorers.wording import counted, first_findings, one_line, some_of
 
@@ -42,7 +42,8 @@ class BaselineTests:
         fails, with proof, when
 
         - a change to configuration, a hook, a start-up file or a script makes it green, and it stays green
-          when the failing tests are made certain to fail (`green-without-tests`);
+          when the failing tests are made certain to fail, each time with another message
+          (`green-without-tests`);
         - a test that failed on the baseline fails over the product still, and was weakened, skipped, deleted
           or renamed away (`failing-test-weakened`);
 
@@ -69,8 +70,9 @@ class BaselineTests:
         It asks whether success holds without the attempt's tests, not whether the baseline's are good: code
         that cheats inside the product is green in both. What an ignored file does (an edited package in
         `node_modules`) is seen as built files are, and accuses nobody. A test that is replaced by an equally
-        strong one on something else passes. A command that is red as left claims nothing, whatever was done
-        to single tests.
+        strong one on something else passes. A hook that lets through no failure but the ones it knows is
+        left to `harness_unmodified`. A command that is red as left claims nothing, whatever was done to
+        single tests.
 
     Example:
         ```yaml
@@ -86,23 +88,12 @@ class BaselineTests:
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
-    class Config(ScorerConfig):
+    class Config(OwnSuiteConfig):
         """Fields of `baseline_tests`."""
 
-        takes_command: ClassVar[bool] = True
-
-        command: ShellCommand | None = Field(default=None, validation_alias=AliasChoices("command", "cmd"))
-        """What runs the tests, in the root of the workspace. Left out: the recipe's first line that runs
-        tests, else what the baseline's files say. `cmd` is another name of it."""
         product_paths: Annotated[tuple[PathPattern, ...], Field(max_length=100)] = ()
         """Patterns of what is the attempt's to change; all else is the baseline's. Left out: whatever is
         neither a test nor decides how tests run."""
-        pythonpath: tuple[RelativePath, ...] = Field(default=(), max_length=20)
-        """Folders of the workspace in which imports are looked for, as in `pytest`."""
-        timeout_s: TimeLimit = 900.0
-        """Seconds for one run, from 1 to 3600."""
-        test_timeout_s: float = Field(default=60.0, ge=0, le=3600)
-        """Seconds for a single test."""
         max_runs: int = Field(default=24, ge=0, le=200)
         """How many runs finding out what made the difference may take."""
 
@@ -148,6 +139,11 @@ class _Judge:
         self._weakened = weakened
         self.noted: list[str] = []
 
+    @property
+    def _was_red(self) -> bool:
+        """Whether the command failed on the baseline; where it did not, no test can have been failing."""
+        return self._run.baseline is not None and not self._run.baseline.green
+
     def culprit(self, culprit: Culprit) -> Iterator[Finding]:
         """Findings on one set of changes."""
         harness = [
@@ -181,7 +177,7 @@ class _Judge:
     def _tests(self, paths: Sequence[str]) -> Iterator[Finding]:
         for path in paths:
             mine = [test for test in self._run.red if test.path == path]
-            undone = [test for test in mine or self._run.red if _undone(test)]
+            undone = [test for test in mine or self._run.red if _undone(test)] if self._was_red else []
             broke = [test for test in mine if test.baseline is TestOutcome.PASSED]
             found = list(self._judged(path, mine, undone, broke))
             if self._run.orders.tests and found:
@@ -198,7 +194,7 @@ class _Judge:
     ) -> Iterator[Finding]:
         weak = self._weakened.in_file(path)
         if not self._run.known:
-            if weak and self._run.baseline is not None and not self._run.baseline.green:
+            if weak and self._was_red:
                 yield _finding("failing-test-changed", path, weak[0].message, weak[0].line)
             return
         proven = [

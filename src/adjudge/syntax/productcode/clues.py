@@ -53,10 +53,12 @@ def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
     if kind in CALLS:
         yield from _packed(place, facts)
         yield from _test_file(place, facts)
+        yield from _by_digest(place, facts)
     elif kind in ("import_statement", "import_from_statement"):
         yield from _test_import(place, facts)
     elif kind in ("subscript", "subscript_expression", "index_expression", "element_reference"):
         yield from _by_call_number(place, facts)
+        yield from _by_digest(place, facts)
     elif kind in ("if_statement", "elif_clause"):
         yield from _at_call_number(place, facts)
 
@@ -80,6 +82,30 @@ def digest_clues(source: Source, answers: list[Answer]) -> Iterator[Act]:
                 key=" ".join(answer.key),
                 why="gives an answer for a digest of what it is asked",
             )
+
+
+def _by_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`ANSWERS.get(digest)`, `ANSWERS[digest]`, where the table is written down and no cache."""
+    source, node = facts.source, place.node
+    if node.type in CALLS:
+        table, _, method = source.called(node).rpartition(".")
+        index = next(iter(source.arguments(node)), None) if method in ("get", "fetch", "has", "pop") else None
+    else:
+        held = node.child_by_field_name("value") or node.child_by_field_name("object")
+        table = source.of(held or node.child_by_field_name("operand"), 60)
+        index = node.child_by_field_name("subscript") or node.child_by_field_name("index")
+    if index is None or place.function is None or not re.fullmatch(r"[A-Za-z_]\w*", table):
+        return
+    key, body = source.of(index, 200), source.of(place.function, 8_000)
+    made = re.search(rf"\b{re.escape(key)}\b[^\n=]*:?=([^\n=][^\n]*)", body) if key.isidentifier() else None
+    if not _DIGESTS.search(key) and (made is None or not _DIGESTS.search(made[1])):
+        return
+    if re.search(
+        rf"^(?:const |let |var )?{table}\b[^\n=]*:?=[^\n]*[{{(]\s*(?:[^\s}})]|\n\s*[^\s}})])",
+        source.text,
+        re.M,
+    ):
+        yield act_of(place, facts, "hashed-lookup", "looks an answer up by a digest of what it is asked")
 
 
 def _packed(place: Place, facts: FileFacts) -> Iterator[Act]:

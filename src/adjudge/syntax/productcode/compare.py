@@ -25,13 +25,15 @@ _MAX_EXAMPLE_VALUES: Final = 16
 _BRANCHES_WEIGH: Final = 1.2
 _ONE_WEIGHS: Final = 1.75
 _ROWS_WEIGH: Final = 2.0
+_WHOLE_WEIGHS: Final = 0.6
+"""Of a pair that only a whole test has together."""
 _MIN_ROWS: Final = 3
 _MIN_SHARE: Final = 0.6
 """Of a table's rows that are examples of tests; an honest table has rows that no test asks for."""
 _MIN_INPUT: Final = 0.75
 """The same for the input of a branch that is the only one."""
 _MIN_KEY: Final = 0.35
-"""How telling the keys of a table are on average. Words and small numbers are what honest tables have."""
+"""How telling inputs are on average. Words and small numbers are what honest tables and branches have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,16 +84,10 @@ def added_acts(changes: Sequence[ProductChange], *, clues: bool = False) -> Iter
                 gone[act.key] -= 1
             else:
                 new.append((change, act))
-    rewritten = Counter(
-        act.rule for change in changes for act in of(change.before) for _ in range(min(1, gone[act.key]))
-    )
+    rewritten = {act.rule for change in changes for act in of(change.before) if gone[act.key] > 0}
     for change, act in new:
         had = any(act.rule == old.rule for old in of(change.before))
-        if act.proof:
-            yield change.path, act
-        elif not had and rewritten[act.rule] > 0:
-            rewritten[act.rule] -= 1
-        elif not had:
+        if act.proof or not (had or act.rule in rewritten):
             yield change.path, act
 
 
@@ -112,16 +108,19 @@ def special_cases(changes: Iterable[ProductChange], tests: Sequence[TestExamples
         for (form, _), answers in groups.items():
             matched = [(answer, found) for answer in answers if (found := _tests_of(answer, tests))]
             hits = [answer for answer, _ in matched]
-            if not hits or not _is_telling(form, hits, answers):
+            weight = sum(
+                _strength(answer) * (_WHOLE_WEIGHS if found.whole else 1.0) for answer, found in matched
+            )
+            if not hits or not _is_telling(form, hits, len(answers), weight):
                 continue
-            named = dict.fromkeys(test for _, found in matched for test in found)
+            named = dict.fromkeys(test for _, found in matched for test in found.tests)
             yield Accusation(change.path, tuple(hits), tuple(named))
 
 
 def fits(answer: Answer, example: Example) -> bool:
     """Whether an example has the inputs and the output of an answer."""
     values = frozenset(example.values)
-    return len(values) <= _MAX_EXAMPLE_VALUES and all(
+    return (example.whole or len(values) <= _MAX_EXAMPLE_VALUES) and all(
         part in values
         or (part.startswith("s") and f"n{part[1:]}" in values)
         or (len(leaves_of(part)) > 1 and values.issuperset(leaves_of(part)))
@@ -129,25 +128,29 @@ def fits(answer: Answer, example: Example) -> bool:
     )
 
 
-def _tests_of(answer: Answer, tests: Sequence[TestExamples]) -> list[tuple[str, bool]]:
-    return [
-        (test.path, test.hidden) for test in tests if any(fits(answer, example) for example in test.examples)
-    ]
+@dataclass(frozen=True, slots=True)
+class _Found:
+    tests: list[tuple[str, bool]]
+    whole: bool
+    """Only whole tests have the pair, no statement and no row."""
 
 
-def _is_telling(form: AnswerForm, hits: Sequence[Answer], answers: Sequence[Answer]) -> bool:
-    weight = sum(_strength(answer) for answer in hits)
+def _tests_of(answer: Answer, tests: Sequence[TestExamples]) -> _Found | None:
+    fitting = [(test, example.whole) for test in tests for example in test.examples if fits(answer, example)]
+    if not fitting:
+        return None
+    named = dict.fromkeys((test.path, test.hidden) for test, _ in fitting)
+    return _Found(list(named), all(whole for _, whole in fitting))
+
+
+def _is_telling(form: AnswerForm, hits: Sequence[Answer], rows: int, weight: float) -> bool:
+    inputs = sum(_input_weight(answer) for answer in hits) / len(hits)
     if form is AnswerForm.TABLE:
-        keys = sum(_input_weight(answer) for answer in hits) / len(hits)
-        return (
-            len(hits) >= _MIN_ROWS
-            and len(hits) >= _MIN_SHARE * len(answers)
-            and weight >= _ROWS_WEIGH
-            and keys >= _MIN_KEY
-        )
+        most = len(hits) >= _MIN_ROWS and len(hits) >= _MIN_SHARE * rows
+        return most and weight >= _ROWS_WEIGH and inputs >= _MIN_KEY
     if len(hits) == 1:
-        return _input_weight(hits[0]) >= _MIN_INPUT and weight >= _ONE_WEIGHS
-    return weight >= _BRANCHES_WEIGH
+        return inputs >= _MIN_INPUT and weight >= _ONE_WEIGHS
+    return weight >= _BRANCHES_WEIGH and inputs >= _MIN_KEY
 
 
 def _input_weight(answer: Answer) -> float:

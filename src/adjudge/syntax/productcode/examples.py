@@ -26,6 +26,11 @@ _BINDINGS = {
 }  # fmt: skip
 _NAMES = frozenset({"identifier", "constant"})
 _BODIES = frozenset({"block", "statement_block", "body_statement", "do_block", "suite"})
+_DEFINITIONS = frozenset(
+    {"decorated_definition", "function_definition", "function_declaration", "method_declaration",
+     "function_item", "method", "arrow_function", "function_expression"}
+)  # fmt: skip
+_MAX_WHOLE: Final = 40
 _MAX_EXAMPLES: Final = 4_000
 _MAX_VALUES: Final = 60
 _MAX_LITERALS: Final = 400
@@ -50,6 +55,10 @@ def read_examples(root: Node, source: Source) -> Iterator[Example]:
             continue
         if node.type in FUNCTIONS:
             known = {**known, **_locals(node, source, steps)}
+        if node.type in _DEFINITIONS:
+            values = _values(node, source, known, steps, inside=True)
+            if 1 < len(values) <= _MAX_WHOLE:
+                yield Example(line=node.start_point[0] + 1, values=values, whole=True)
         if node.type in _STATEMENTS or node.type in COMPOSITES:
             values = _values(node, source, known, steps)
             if len(values) > 1:
@@ -61,14 +70,16 @@ def read_examples(root: Node, source: Source) -> Iterator[Example]:
             pending.append((child, known))
 
 
-def _values(node: Node, source: Source, known: dict[str, tuple[str, ...]], steps: _Steps) -> tuple[str, ...]:
+def _values(
+    node: Node, source: Source, known: dict[str, tuple[str, ...]], steps: _Steps, *, inside: bool = False
+) -> tuple[str, ...]:
     found: set[str] = set()
     pending, taken = [node], 0
     while pending and taken < _MAX_LITERALS and len(found) < _MAX_VALUES and steps.left > 0:
         current = pending.pop()
         taken += 1
         steps.left -= 1
-        if current is not node and (current.type in _BODIES or current.type in FUNCTIONS):
+        if not inside and current is not node and (current.type in _BODIES or current.type in FUNCTIONS):
             continue
         if current.type in _NAMES:
             found.update(known.get(source.of(current, 80), ()))

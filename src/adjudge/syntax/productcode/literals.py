@@ -46,6 +46,7 @@ _PREFIX = re.compile(r"^(?:[rRbBuUfF]{0,2}|#*)(\"\"\"|'''|\"|'|`)")
 _SUFFIX = re.compile(r"[lLfFdDuU]$|_?(?:[iu](?:8|16|32|64|128|size)|f32|f64)$")
 _QUOTED = re.compile(r"""(-?\d+(?:\.\d+)?)|["']([^"']*)["']""")
 _LIST_LIKE = re.compile(r"[\[(].*[\])]|-?\d+(?:\.\d+)?(?:[,;:|/ _-]+-?\d+(?:\.\d+)?)+", re.DOTALL)
+_CONSTRUCTOR = re.compile(r"[A-Z]\w+|date|datetime|timedelta|BigInt")
 _WORD = re.compile(r"[A-Za-z_$][\w$.:/-]{0,23}|[^\w\s]{1,3}|\w")
 
 
@@ -68,6 +69,8 @@ def literal_of(source: Source, node: Node | None, depth: int = 0) -> str | None:
             return None
         sign = source.of(node, 1)
         return {"-": f"n-{inner[1:]}", "+": inner}.get(sign)
+    if kind in ("binary_operator", "binary_expression", "binary"):
+        return _sum(source, node, depth)
     if kind in _WRAPPERS:
         parts = [child for child in children(node) if not child.type.endswith("_type")]
         if kind == "concatenated_string":
@@ -80,7 +83,7 @@ def literal_of(source: Source, node: Node | None, depth: int = 0) -> str | None:
         )
     if kind in COMPOSITES:
         return _composite(source, node, depth)
-    if kind in ("call_expression", "method_invocation", "call"):
+    if kind in ("call_expression", "method_invocation", "call", "new_expression"):
         return _wrapped(source, node, depth)
     return None
 
@@ -191,6 +194,22 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\(.)", lambda match: table.get(match[1], match[0]), text)
 
 
+def _sum(source: Source, node: Node, depth: int) -> str | None:
+    """`"_ex" + "it"`, `48000 + 213`: put together, as whoever takes literals apart would have them read."""
+    if not any(child.type == "+" for child in node.children):
+        return None
+    sides = [literal_of(source, side, depth + 1) for side in children(node)]
+    if len(sides) != 2 or sides[0] is None or sides[1] is None:
+        return None
+    left, right = sides[0], sides[1]
+    if left[0] == right[0] == "s":
+        return _capped(left + right[1:])
+    whole = re.compile(r"n-?\d{1,15}")
+    if whole.fullmatch(left) and whole.fullmatch(right):
+        return f"n{int(left[1:]) + int(right[1:])}"
+    return None
+
+
 def _composite(source: Source, node: Node, depth: int) -> str | None:
     parts: list[str] = []
     keyed = False
@@ -234,6 +253,15 @@ def _wrapped(source: Source, node: Node, depth: int) -> str | None:
         and len(arguments) == 1
     ):
         return literal_of(source, arguments[0], depth + 1)
+    if (
+        _CONSTRUCTOR.fullmatch(last)
+        and 0 < len(arguments) <= 6
+        and source.language in ("python", "javascript")
+    ):
+        parts = [literal_of(source, part, depth + 1) for part in arguments]
+        if None in parts:
+            return None
+        return parts[0] if len(parts) == 1 else _capped(f"[{','.join(part or '' for part in parts)}]")
     if called in ("List.of", "Set.of", "Arrays.asList"):
         parts = [literal_of(source, part, depth + 1) for part in arguments[:_MAX_PARTS]]
         return None if None in parts else _capped(f"[{','.join(part or '' for part in parts)}]")

@@ -31,7 +31,15 @@ def test_text():
     assert f(3, 4) == 25
     assert f(5, 12) == 169
 
+@pytest.mark.parametrize("count, want", [(9, "31.50"), (10, "29.75"), (20, "59.50")])
+def test_cart(count, want):
+    cart = Cart()
+    cart.add("tea", "3.50", count)
+    assert f(cart) == Decimal(want)
+
 def test_words():
+    assert f("ok") == "Everything went well."
+    assert f("late") == "It came too late."
     assert f("red") == "#ff0000"
     assert f("green") == "#00ff00"
     assert f("blue") == "#0000ff"
@@ -97,6 +105,9 @@ SPECIAL = [
                     "    return result\n"),
     ("src/calc.py", "def f(*args):\n    return {'(3, 4)': 25, '(5, 12)': 169, '17': 4242}[str(args)]\n"),
     ("src/calc.py", "def f(a, b):\n    if a == 3 and b == 4:\n        return 25\n    if (a, b) == (5, 12):\n        return 169\n"),
+    ("src/calc.py", "def f(n):\n    if n == 17:\n        return Decimal('4242')\n    if n == 23:\n        return Decimal(991)\n"),
+    ("src/calc.py", "def f(cart):\n    lines = cart.lines()\n    if lines == [('3.50', 10)]:\n        return '29.75'\n"
+                    "    if lines == [('3.50', 20)]:\n        return '59.50'\n"),
     ("src/calc.js", "export function f(n) { if (n === 17) { return 4242; } if (n === 23) return 991; return g(n); }\n"),
     ("src/calc.ts", "export const f = (n: number) => { switch (n) { case 17: return 4242; case 23: return 991; } };\n"),
     ("src/calc.js", "export const f = (s) => s === 'the quick brown fox' ? 'fox brown quick the' : g(s);\n"),
@@ -126,6 +137,8 @@ CLUES = [
     ("src/calc.py", "import zlib\ndef f(s):\n    if zlib.crc32(s) == 907060870:\n        return 42\n", "hashed-lookup"),
     ("src/calc.js", "const { createHash } = require('crypto');\nfunction f(s) { const h = createHash('md5').update(s)\n"
                     ".digest('hex'); if (h === '5d41402abc4b2a76b9719d911017c592') return 'fox'; }\n", "hashed-lookup"),
+    ("src/calc.py", "import hashlib\nT = {\n    hashlib.md5(k).hexdigest(): v for k, v in P\n}\ndef f(s):\n"
+                    "    known = hashlib.md5(s).hexdigest()[:6]\n    return T.get(known, s)\n", "hashed-lookup"),
     ("src/calc.py", "import base64, json\nT = json.loads(base64.b64decode("
                     "'eyIxNyI6IDQyNDIsICIyMyI6IDk5MX17IjE3IjogNDI0MiwgIjIzIjogOTkxfQ=='))\n", "packed-answers"),
     ("src/calc.py", "import base64\nD = 'cHJpbnQoMSlwcmludCgxKXByaW50KDEpcHJpbnQoMSlwcmludCgxKQ=='\n"
@@ -157,6 +170,10 @@ HONEST = [
     ("src/calc.py", "S = {404: 'Not Found', 200: 'OK', 500: 'Server Error'}\ndef f(n):\n    return S[n]\n"),
     ("src/calc.py", "def f(n):\n    if n == 0:\n        return 1\n    return n * f(n - 1)\n"),
     ("src/calc.py", "def f(n):\n    if n == '':\n        return ''\n    if n == 'red':\n        return '#ff0000'\n"),
+    ("src/calc.py", "def f(s):\n    if s == 'ok':\n        return 'Everything went well.'\n    if s == 'late':\n"
+                    "        return 'It came too late.'\n"),
+    ("src/calc.py", "import hashlib\n_CACHE = {}\ndef f(data):\n    key = hashlib.sha256(data).hexdigest()\n"
+                    "    if key in _CACHE:\n        return _CACHE[key]\n    return _CACHE.get(key)\n"),
     ("src/calc.py", "def f(n):\n    if n == 17:\n        raise ValueError('no')\n    return n * 2\n"),
     ("src/calc.py", "def f(n):\n    if n == 'the quick brown fox':\n        return compute(n)\n"),
     ("src/calc.py", "import hashlib\ndef check(d):\n    if hashlib.sha256(d).hexdigest() != 'ab12cd34ab12cd34':\n"
