@@ -25,7 +25,8 @@ from adjudge.scorers.integrity.changed_tests import (
 )
 from adjudge.scorers.wording import counted, first_findings
 from adjudge.syntax.lines import assertions_in
-from adjudge.syntax.testcode.compare import SuiteChange, count_checks, weakenings
+from adjudge.syntax.testcode.compare.matching import SuiteChange
+from adjudge.syntax.testcode.compare.weakening import count_checks, weakenings
 
 __all__ = ["AssertionsNotWeakened"]
 
@@ -102,9 +103,10 @@ class AssertionsNotWeakened:
         if not tests:
             return ScorerOutcome.not_applicable("no test file changed")
         suites, others = by_syntax(tests, config.test_globset, evidence)
-        weak, changed = weakenings(suites)
-        if changed and not changed_product(tests, config.test_globset, evidence):
-            weak, changed = [*weak, *changed], []
+        found = weakenings(suites)
+        excused = changed_product(tests, config.test_globset, evidence)
+        weak = [one for one in found if not (one.arguable and excused)]
+        changed = [one for one in found if one.arguable and excused]
         moves = marker_moves([test for test in others if not test.left], assertions_in)
         net = max(0, moves.removed - moves.added)
         details: dict[str, JsonValue] = {

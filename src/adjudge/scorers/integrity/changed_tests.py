@@ -20,7 +20,7 @@ from adjudge.records.paths import render_path
 from adjudge.records.score import Finding
 from adjudge.syntax.languages import Language, default_test_globs, is_third_party, language_of
 from adjudge.syntax.lines import Line, Marker
-from adjudge.syntax.testcode.compare import SuiteChange, Weakening
+from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
 
 __all__ = [
     "ChangedTest",
@@ -103,6 +103,8 @@ def weakening_finding(weakening: Weakening) -> Finding:
         path=weakening.path,
         line=weakening.line,
         message=f"{render_path(weakening.path)}:{weakening.line} {shown(weakening.message)}",
+        before=weakening.before,
+        after=weakening.after,
     )
 
 

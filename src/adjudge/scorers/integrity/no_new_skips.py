@@ -23,7 +23,7 @@ from adjudge.scorers.integrity.changed_tests import (
 )
 from adjudge.scorers.wording import counted, first_findings
 from adjudge.syntax.lines import skips_in
-from adjudge.syntax.testcode.compare import new_skips
+from adjudge.syntax.testcode.compare.skips import new_skips
 
 __all__ = ["NoNewSkips"]
 

@@ -106,7 +106,7 @@ def _read_function(node: Node) -> WrittenTest:
         checks=tuple(reading.checks),
         skips=tuple(reading.skips),
         cases=tuple(_table_rows(body)),
-        calls=called_names(body) if body is not None else (),
+        calls=tuple(sorted(called_names(descendants(body)))) if body is not None else (),
         body=body_identity(body),
     )
 

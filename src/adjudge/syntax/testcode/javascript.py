@@ -230,7 +230,7 @@ def _read_test(defined: _Defined, names: tuple[str, ...]) -> WrittenTest:
         checks=tuple(reading.checks),
         skips=tuple(reading.skips),
         cases=defined.cases,
-        calls=called_names(defined.body) if defined.body is not None else (),
+        calls=tuple(sorted(called_names(descendants(defined.body)))) if defined.body is not None else (),
         body=body_identity(defined.body),
     )
 
@@ -247,7 +247,7 @@ def _read_helper(node: Node, names: tuple[str, ...]) -> WrittenTest:
         line=line_of(node),
         collected=False,
         checks=tuple(reading.checks),
-        calls=called_names(node),
+        calls=tuple(sorted(called_names(descendants(node)))),
         body=body_identity(node),
     )
 

@@ -12,7 +12,7 @@ from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of, parse_source
 from adjudge.syntax.testcode.go import read_go
 from adjudge.syntax.testcode.javascript import read_javascript
 from adjudge.syntax.testcode.nodes import first_error
-from adjudge.syntax.testcode.python import read_python
+from adjudge.syntax.testcode.python.suite import read_python
 
 __all__ = ["outline_tests", "reads_tests_of"]
 
