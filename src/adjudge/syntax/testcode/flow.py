@@ -95,6 +95,7 @@ def new_reading(like: Reading, body: Node | None, parts: Sequence[Node] | None =
         like.lenient,
         live=like.live,
         seen=like.seen,
+        handed_on=like.handed_on,
     )
 
 

@@ -10,7 +10,7 @@ from tree_sitter import Node
 from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of, parse_source
 from adjudge.syntax.testcode.go import read_go
-from adjudge.syntax.testcode.javascript import read_javascript
+from adjudge.syntax.testcode.javascript.suite import read_javascript
 from adjudge.syntax.testcode.nodes import first_error
 from adjudge.syntax.testcode.python.suite import read_python
 

@@ -110,6 +110,8 @@ class Reading:
     """How many calls lie between the test and what is read."""
     looped: bool = False
     """Whether a check stands in a loop, and so is made for more than one value."""
+    handed_on: bool = False
+    """Whether the test says itself when it is over, so that nobody has to wait for what it starts."""
     empty: set[str] = field(default_factory=set)
     """Names that hold no rows where the reading has come to."""
     checks: list[Check] = field(default_factory=list)
