@@ -1,7 +1,8 @@
 """The process that parses source files: for each one it is sent, the outline back. `outlining` is its parent.
 
 Input: a line with what is wanted (`functions` or `tests`), the file's suffix and its size, then its bytes.
-Output: a line of JSON, the outline or null.
+Output: a line of JSON, the outline or null. For `change` there are suffix, size and bytes of both sides, and a
+list of two outlines.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import resource
 import sys
 
 from adjudge.syntax.stubs import outline_source
-from adjudge.syntax.testcode.outline import outline_tests
+from adjudge.syntax.testcode.outline import outline_change, outline_tests
 
 __all__ = ["main"]
 
@@ -24,7 +25,14 @@ def main() -> None:
         resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     while header := source.readline():
-        what, suffix, size = header.decode("ascii").rstrip("\n").split(" ")
+        what, suffix, size, *more = header.decode("ascii").rstrip("\n").split(" ")
+        if what == "change":
+            before, after = source.read(int(size)), source.read(int(more[1]))
+            both = outline_change(f"source{suffix}", before, f"source{more[0]}", after)
+            texts = ["null" if one is None else one.model_dump_json() for one in both]
+            answers.write(f"[{','.join(texts)}]\n".encode())
+            answers.flush()
+            continue
         read = outline_tests if what == "tests" else outline_source
         outline = read(f"source{suffix}", source.read(int(size)))
         answers.write((b"null" if outline is None else outline.model_dump_json().encode()) + b"\n")

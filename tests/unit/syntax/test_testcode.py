@@ -72,8 +72,7 @@ def test_hostile_sources_are_read_to_an_end(path: str, source: bytes) -> None:
 
 
 def test_only_some_languages_are_read() -> None:
-    assert reads_tests_of("tests/test_a.py")
-    assert reads_tests_of("a.test.tsx")
-    assert reads_tests_of("a_test.go")
-    assert not reads_tests_of("ATest.java")
-    assert outline_tests("a_spec.rb", b"it 'a' do end") is None
+    for path in ("tests/test_a.py", "a.test.tsx", "a_test.go", "ATest.java", "a_spec.rb", "src/lib.rs"):
+        assert reads_tests_of(path)
+    assert not reads_tests_of("a_test.c")
+    assert outline_tests("a_test.c", b"int main() {}") is None

@@ -15,10 +15,10 @@ from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
 from adjudge.scorers.integrity.changed_tests import (
     ChangedTest,
     by_syntax,
-    changed_product,
     changed_tests,
     evidence_on_tests,
     marker_moves,
+    product_change,
     shown,
     unreadable,
     weakening_finding,
@@ -104,9 +104,9 @@ class AssertionsNotWeakened:
             return ScorerOutcome.not_applicable("no test file changed")
         suites, others = by_syntax(tests, config.test_globset, evidence)
         found = weakenings(suites)
-        excused = changed_product(tests, config.test_globset, evidence)
-        weak = [one for one in found if not (one.arguable and excused)]
-        changed = [one for one in found if one.arguable and excused]
+        product = product_change(tests, config.test_globset, evidence)
+        weak = [one for one in found if not (one.arguable and product.changed)]
+        changed = [one for one in found if one.arguable and product.changed]
         moves = marker_moves([test for test in others if not test.left], assertions_in)
         net = max(0, moves.removed - moves.added)
         details: dict[str, JsonValue] = {

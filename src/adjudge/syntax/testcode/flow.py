@@ -57,7 +57,7 @@ _BLOCKS = frozenset(
      "expression_switch_statement", "type_switch_statement", "select_statement", "expression_case",
      "default_case", "type_case", "communication_case", "labeled_statement", "switch_block",
      "switch_block_statement_group", "synchronized_statement", "unsafe_block", "match_statement",
-     "constructor_body", "async_block"}
+     "constructor_body", "async_block", "block_body"}
 )  # fmt: skip
 _LASTING = frozenset({CheckState.DEAD, CheckState.INVERTED})
 _MAX_CALLS_DEEP: Final = 3
@@ -301,7 +301,9 @@ def _note_rows(reading: Reading, node: Node) -> None:
             reading.empty.add(name)
         else:
             reading.empty.discard(name)
-            if own and _FILTER.search(text):
+            if value is not None and value.type in TABLES:
+                reading.written.add(name)
+            if own and _FILTER.search(text) and (name in reading.written or name in reading.tables):
                 reading.narrowed.append(f"{name} = {text}"[:200])
     used = re.fullmatch(
         r"(?:(?:list|tuple|set|sum|deque|sorted|any|all) \( (\w+)|(\w+) \. (?:clear) \( )[ )]*", plain(node)

@@ -15,6 +15,7 @@ from adjudge.records.testcode import Check, CheckState, SkipCondition, SkipMark,
 from adjudge.syntax.bodies import COMMENTS, text_of
 from adjudge.syntax.testcode.flow import called_checks, new_reading, read_block
 from adjudge.syntax.testcode.nodes import (
+    Passes,
     arguments_of,
     body_identity,
     called_names,
@@ -75,7 +76,7 @@ _T = re.compile(r"[a-z]\w{0,3}(?:\.T\(\))?")
 _MAX_ROWS = 1000
 
 
-def read_go(root: Node) -> SuiteOutline:
+def read_go(root: Node, passes: Passes) -> SuiteOutline:
     """The tests of a file."""
     functions = {
         text_of(node.child_by_field_name("name")): node
@@ -92,6 +93,8 @@ def read_go(root: Node) -> SuiteOutline:
             if built:
                 loose.append(mark(node, _build_condition(built[1])))
         elif node.type in ("function_declaration", "method_declaration"):
+            if passes(node, bool(_TEST.match(text_of(node.child_by_field_name("name"))))):
+                continue
             written = _read_function(node, reading, functions)
             (tests if written.collected else helpers).append(written)
     return SuiteOutline(
@@ -108,7 +111,9 @@ def _build_condition(expression: str) -> SkipCondition:
     wanted = [tag for negated, tag in tags if not negated and not _is_known(tag)]
     if not wanted:
         return SkipCondition.PLATFORM
-    return SkipCondition.OTHER if "||" in expression else SkipCondition.ALWAYS
+    if any(tag in ("ignore", "never", "none", "disabled", "skip") for tag in wanted):
+        return SkipCondition.ALWAYS
+    return SkipCondition.OTHER if "||" in expression else SkipCondition.ENVIRONMENT
 
 
 def _is_known(tag: str) -> bool:

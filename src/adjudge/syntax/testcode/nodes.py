@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from tree_sitter import Node
@@ -14,6 +14,7 @@ from adjudge.syntax.bodies import COMMENTS, text_of
 __all__ = [
     "MAX_DEPTH",
     "UNKNOWN_CASES",
+    "Passes",
     "arguments_of",
     "body_identity",
     "called_names",
@@ -28,6 +29,8 @@ __all__ = [
     "shown",
 ]
 
+Passes = Callable[[Node, bool], bool]
+"""Asked of a function, and of whether it is a test, before it is read; True passes it over."""
 MAX_DEPTH: Final = 60
 """Nesting of statements that is followed; what lies deeper is read as if nothing stood around it."""
 UNKNOWN_CASES: Final = "*"

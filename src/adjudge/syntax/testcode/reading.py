@@ -25,6 +25,7 @@ __all__ = [
     "resolved",
     "resolved_text",
     "same_value",
+    "split_words",
     "truth",
     "when",
 ]
@@ -112,6 +113,8 @@ class Reading:
     """Whether a check stands in a loop, and so is made for more than one value."""
     handed_on: bool = False
     """Whether the test says itself when it is over, so that nobody has to wait for what it starts."""
+    written: set[str] = field(default_factory=set)
+    """Names that were given a table that is written down, where the reading has come to."""
     empty: set[str] = field(default_factory=set)
     """Names that hold no rows where the reading has come to."""
     checks: list[Check] = field(default_factory=list)
@@ -247,7 +250,7 @@ def _truth(reading: Reading, words: list[str], depth: int) -> bool | None:
     if depth > 20 or len(words) > 80:
         return None
     for signs, decisive in ((("or", "||"), True), (("and", "&&"), False)):
-        parts = _split(words, signs)
+        parts = split_words(words, signs)
         if len(parts) > 1:
             values = [_truth(reading, part, depth + 1) for part in parts]
             if decisive in values:
@@ -277,7 +280,8 @@ def _closes(words: list[str]) -> int:
     return -1
 
 
-def _split(words: list[str], signs: tuple[str, ...]) -> list[list[str]]:
+def split_words(words: list[str], signs: tuple[str, ...]) -> list[list[str]]:
+    """The parts of an expression between some signs; signs inside of brackets do not count."""
     parts: list[list[str]] = [[]]
     depth = 0
     for word in words:

@@ -18,7 +18,7 @@ def new_skips(changes: Sequence[SuiteChange]) -> list[Weakening]:
     """Marks that keep a test from running or from failing and that it did not have before."""
     old = [side for change in changes for side in sides_of(change.old_path, change.before)]
     new = [side for change in changes for side in sides_of(change.path, change.after)]
-    pairs, gone, come = match(changes, old, new)
+    pairs, _, come = match(changes, old, new)
     found: list[Weakening] = []
     for before, after in pairs:
         found += [
@@ -29,8 +29,8 @@ def new_skips(changes: Sequence[SuiteChange]) -> list[Weakening]:
         found += [
             _skip(side.path, mark, side.test.name)
             for mark in side.test.skips
-            # A new test may be skipped; one in the place of another may not.
-            if mark.focus or (mark.when is SkipCondition.ALWAYS and gone)
+            # A new test may be skipped under a condition.
+            if mark.focus or mark.when is SkipCondition.ALWAYS
         ]
     found += _loose_skips(changes, {part for side in old for part in side.test.name.split(".")[:-1]})
     return sorted(found, key=lambda skip: (skip.path, skip.line))
@@ -69,5 +69,5 @@ def _loose_skips(changes: Sequence[SuiteChange], old_scopes: set[str]) -> Iterat
             existed = bool(change.before and change.before.tests) and (
                 not mark.scope or mark.scope in old_scopes
             )
-            if mark.focus or (existed and _stops(mark)):
+            if mark.focus or mark.when is SkipCondition.ALWAYS or (existed and _stops(mark)):
                 yield _skip(change.path, mark, mark.scope or change.path)

@@ -24,6 +24,8 @@ from adjudge.syntax.testcode.reading import is_literal, same_value
 __all__ = ["count_checks", "weakenings"]
 
 _STRONGEST: Final = 5
+_MERGED: Final = 2
+"""How many checks one strong new check can stand for."""
 _DROP: Final = 2
 """How much weaker a check on the same thing has to be to count as loosened."""
 _STATES = {
@@ -42,7 +44,9 @@ _OPPOSITES = frozenset(
         ("<", ">="), (">", "<="), ("<", ">"), ("empty", "not empty"), ("matches", "not matches"),
     )
 )  # fmt: skip
-_ERRORS = frozenset({"raises", "throws", "panics", "not nil", "error is", "error says"})
+_EMPTY = frozenset({"[ ]", "{ }", "( )", '""', "0", "set ( )", "dict ( )", "0.0"})
+_SAYS_EMPTY = frozenset({"falsy", "empty", "length", "nil", "undefined"})
+_ERRORS = frozenset({"raises", "throws", "panics", "error is", "error says"})
 _ASKING = re.compile(r"_*(?:assert|check|verify|expect|require|must|ensure|validate)", re.IGNORECASE)
 _COMMON_CALLS = frozenset(
     {"len", "str", "int", "list", "dict", "set", "tuple", "sorted", "range", "print", "open", "isinstance",
@@ -93,7 +97,25 @@ def weakenings(changes: Sequence[SuiteChange]) -> list[Weakening]:
         found += narrowed_inputs(before, after)
     found += _deleted(gone, come, pool)
     found += replaced_subjects(changes, pairs)
+    found += _emptied_helpers(changes, pool)
     return found
+
+
+def _emptied_helpers(changes: Sequence[SuiteChange], pool: _Pool) -> Iterator[Weakening]:
+    """Helpers that tests of other files may call and that no longer check anything."""
+    for change in changes:
+        if change.before is None or change.after is None:
+            continue
+        now = {helper.name: helper for helper in change.after.helpers}
+        called = {name for test in change.before.tests for name in test.calls}
+        for helper in change.before.helpers:
+            after = now.get(helper.name)
+            lost = [check for check in helper.checks if check.effective]
+            if after is None or not lost or last_name(helper) in called or after.body == helper.body:
+                continue
+            if any(check.effective for check in after.checks) or _asks_elsewhere(helper, after, pool):
+                continue
+            yield _lost(lost[0], change.path, f"{helper.name} no longer checks anything; lost")
 
 
 def _pool_of(changes: Sequence[SuiteChange]) -> _Pool:
@@ -193,11 +215,12 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
             continue
         gained.remove(same)
         judged = _judged(check, same, after.path)
-        if judged is not None:
+        if judged is not None and not _is_another_case(judged, before, after, check, same):
             yield judged
     asks = _asks_elsewhere(before.test, after.test, pool)
     grew = len(after.test.cases) > len(before.test.cases)
     alone = not any(check.effective for check in after.test.checks)
+    strong = _MERGED * sum(1 for check in gained if check.strength >= _STRONGEST - 1)
     for check in unpaired:
         if pool.keys[check.key] > 0:
             pool.keys[check.key] -= 1
@@ -208,11 +231,29 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
         elif other is not None:
             gained.remove(other)
             judged = _exchanged(check, other, gained, after)
-            if judged is not None:
+            if judged is not None and not _is_another_case(judged, before, after, check, other):
                 yield judged
-        elif not asks and not grew and not _among(check, after.test):
+        elif not asks and not grew and not _among(check, after.test) and not _is_setting_up(check, after):
+            if strong > 0:
+                # Several checks can be made one that says as much.
+                strong -= 1
+                continue
             what = "lost" if not alone else "lost, and nothing is left to fail"
             yield _lost(check, before.path, what)
+
+
+def _is_another_case(judged: Weakening, before: Side, after: Side, was: Check, now: Check) -> bool:
+    """Whether another value is expected of other inputs: values besides those expected changed, too."""
+    if judged.rule != "expected-changed":
+        return False
+    gone = set(before.test.literals) - set(after.test.literals)
+    come = set(after.test.literals) - set(before.test.literals)
+    return bool(gone - set(_VALUES.findall(was.expected))) and bool(come - set(_VALUES.findall(now.expected)))
+
+
+def _is_setting_up(check: Check, after: Side) -> bool:
+    """Whether a check only asks that a step before the others went well."""
+    return check.operator == "nil" and any(one.effective > 1 for one in after.test.checks)
 
 
 def _lost(check: Check, path: str, what: str = "lost") -> Weakening:
@@ -250,8 +291,8 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
         return _loosened(check, other, after.path)
     if drop >= _DROP and about_it:
         return _loosened(check, other, after.path, arguable=True)
-    if check.operator in _ERRORS and other.operator not in _ERRORS:
-        if not any(one.operator in _ERRORS for one in gained):
+    if _is_error(check) and not _is_error(other):
+        if not any(_is_error(one) for one in gained):
             message = f"no longer asks for the error of {check.text!r}: {other.text}"
             return _said("polarity-flipped", check, other, after.path, message, arguable=True)
         return None
@@ -262,9 +303,13 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
         for one in (check, other)
     )
     if was and now and same_value(was, now) is False:
-        message = f"expects something else than {check.text!r}: {other.text}"
-        return _said("expected-changed", check, other, after.path, message, arguable=True)
+        return _expects_else(check, other, after.path)
     return None
+
+
+def _is_error(check: Check) -> bool:
+    """Whether a check asks for an error."""
+    return check.operator in _ERRORS or (check.operator == "not nil" and "err" in check.subject.lower())
 
 
 def _core(subject: str) -> str:
@@ -299,18 +344,26 @@ def _judged(before: Check, after: Check, path: str) -> Weakening | None:
     if frozenset((before.operator, after.operator)) in _OPPOSITES:
         message = f"asks the opposite of {before.text!r}: {after.text}"
         return _said("polarity-flipped", before, after, path, message, arguable=True)
+    if before.operator == "==" and before.expected in _EMPTY and after.operator in _SAYS_EMPTY:
+        return None
     if before.strength - after.strength >= _DROP:
         return _loosened(before, after, path, arguable=before.operator in ("raises", "throws"))
     if _wider(before, after):
         return _widened(before, after, path)
-    if (
-        before.operator == after.operator
-        and before.key != after.key
-        and same_value(before.expected, after.expected) is False
-    ):
-        message = f"expects something else than {before.text!r}: {after.text}"
-        return _said("expected-changed", before, after, path, message, arguable=True)
+    if before.operator == after.operator and same_value(before.expected, after.expected) is False:
+        return _expects_else(before, after, path)
     return None
+
+
+def _expects_else(before: Check, after: Check, path: str) -> Weakening | None:
+    if (
+        before.operator in ("in", "starts", "ends", "matches")
+        and before.expected.strip('"') in after.expected
+    ):
+        # More of the same is asked.
+        return None
+    message = f"expects something else than {before.text!r}: {after.text}"
+    return _said("expected-changed", before, after, path, message, arguable=True)
 
 
 def _loosened(before: Check, after: Check, path: str, *, arguable: bool = False) -> Weakening:

@@ -22,6 +22,7 @@ from adjudge.syntax.testcode.javascript.checks import check_of, property_check
 from adjudge.syntax.testcode.nodes import (
     MAX_DEPTH,
     UNKNOWN_CASES,
+    Passes,
     arguments_of,
     body_identity,
     called_names,
@@ -76,7 +77,7 @@ class _Module:
     mocked: frozenset[str]
 
 
-def read_javascript(root: Node) -> SuiteOutline:
+def read_javascript(root: Node, passes: Passes) -> SuiteOutline:
     """The tests of a file."""
     parts = list(descendants(root))
     functions = _functions(parts)
@@ -94,17 +95,19 @@ def read_javascript(root: Node) -> SuiteOutline:
         for name in imports.get(plain(arguments_of(part)[0]) if arguments_of(part) else "", ())
     )
     module = _Module(reading, functions, mocked)
-    tests, loose = _walk(root, module)
+    tests, loose = _walk(root, module, passes)
     return SuiteOutline(
         tests=tuple(tests),
-        helpers=tuple(_read_helper(name, node, module) for name, node in functions.items()),
+        helpers=tuple(
+            _read_helper(name, node, module) for name, node in functions.items() if not passes(node, False)
+        ),
         skips=tuple(loose),
         imports=tuple(sorted({name for names in imports.values() for name in names})),
         defined=tuple(sorted(functions)),
     )
 
 
-def _walk(root: Node, module: _Module) -> tuple[list[WrittenTest], list[SkipMark]]:
+def _walk(root: Node, module: _Module, passes: Passes) -> tuple[list[WrittenTest], list[SkipMark]]:
     tests: list[WrittenTest] = []
     loose: list[SkipMark] = []
     pending: list[tuple[Node, tuple[str, ...], tuple[str, ...]]] = [(root, (), ())]
@@ -120,6 +123,8 @@ def _walk(root: Node, module: _Module) -> tuple[list[WrittenTest], list[SkipMark
                     pending.append((inside, (*names, defined.title), (*rows, *defined.cases)))
                 continue
             if defined is not None:
+                if passes(node, True):
+                    continue
                 tests.append(_read_test(defined, names, rows, module))
                 continue
             hook = _hook(node)
@@ -168,7 +173,6 @@ def _helpers(functions: Mapping[str, Node]) -> dict[str, Helper]:
             parameters = tuple(
                 text_of(part.child_by_field_name("pattern") or part.child_by_field_name("left") or part)
                 for part in given
-                if part is not None
             )
             found[name] = Helper(body, parameters, awaited=text_of(node).startswith("async"))
     return found

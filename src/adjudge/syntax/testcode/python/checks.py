@@ -23,8 +23,8 @@ _EQUALS = {
 }  # fmt: skip
 _METHODS: dict[str, tuple[str, int]] = {
     "assertNotEqual": ("!=", 2), "assertIsNot": ("!=", 2), "assertIn": ("in", 3),
-    "assertNotIn": ("not in", 2),
-    "assertIsNone": ("is None", 4), "assertIsNotNone": ("is not None", 1), "assertFalse": ("falsy", 4),
+    "assertNotIn": ("not in", 3),
+    "assertIsNone": ("is None", 4), "assertIsNotNone": ("is not None", 1), "assertFalse": ("falsy", 3),
     "assertIsInstance": ("isinstance", 2), "assertNotIsInstance": ("not isinstance", 2),
     "assertGreater": (">", 3), "assertGreaterEqual": (">=", 3), "assertLess": ("<", 3),
     "assertLessEqual": ("<=", 3), "assertRegex": ("matches", 3), "assertNotRegex": ("not matches", 2),
@@ -40,7 +40,7 @@ _METHODS: dict[str, tuple[str, int]] = {
     "assert_awaited_once": ("called", 3), "assert_awaited": ("called", 2), "fail": ("fails", 3),
 }  # fmt: skip
 _COMPARISONS: Final = {
-    "==": 5, "is": 5, "!=": 2, "is not": 2, "in": 3, "not in": 2, "<": 3, "<=": 3, ">": 3, ">=": 3,
+    "==": 5, "is": 5, "!=": 2, "is not": 2, "in": 3, "not in": 3, "<": 3, "<=": 3, ">": 3, ">=": 3,
 }  # fmt: skip
 _OPPOSITES = frozenset(
     frozenset(pair)
@@ -121,7 +121,7 @@ def asserted(reading: Reading, node: Node, whole: Node, state: CheckState, depth
         return _combined(reading, node, whole, state, depth)
     if node.type == "not_operator":
         argument = node.child_by_field_name("argument")
-        return make_check(whole, "falsy", resolved(reading, argument), "", 4, state)
+        return make_check(whole, "falsy", resolved(reading, argument), "", 3, state)
     if node.type == "comparison_operator":
         return _comparison(reading, node, whole, state)
     if node.type == "call":

@@ -37,8 +37,7 @@ ENVIRONMENT = re.compile(r"\benviron\b|\bgetenv\b")
 _CONDITIONAL = re.compile(r"(?:^|\.)(?:skipif|skipIf|skipUnless|xfail|importorskip)$")
 _ON_A_ROW = re.compile(r"(?:^|\.)mark\.(?:skip|skipif|xfail)$")
 _HERE = re.compile(
-    r"sys \. version_info (?:\[ 0 \] )?>=? (?:\( )?[23]\b(?! 1[4-9])(?: [0-9]\b)?"
-    r"|sys \. version_info (?:\[ : 2 \] )?>= \( 3 (?:[0-9]|10) \)|sys \. platform != \"\w*[^a-z\d\"]\w*\""
+    r"sys \. version_info \[ 0 \] >=? [23]|sys \. version_info (?:\[ : 2 \] )?>=? \( [23](?: [0-9])? \)"
     r"|\"\w+\" in sys \. modules|os \. name in \( (?=.*\"posix\")(?=.*\"nt\").*\)"
 )
 """Conditions that hold wherever tests run today."""
@@ -58,7 +57,7 @@ def _skip_condition(reading: Reading, call: Node, name: str) -> SkipCondition:
     value = truth(reading, condition) if condition else True
     if name.rpartition(".")[2] == "skipUnless":
         value = None if value is None else not value
-    if value or _HERE.search(condition) or (value is None and not _DEPENDS.search(condition)):
+    if value or _HERE.fullmatch(condition) or (value is None and not _DEPENDS.search(condition)):
         return SkipCondition.ALWAYS
     if value is False:
         return SkipCondition.NEVER

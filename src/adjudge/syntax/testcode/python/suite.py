@@ -15,6 +15,7 @@ from adjudge.syntax.testcode.flow import TABLES, new_reading, read_block, read_e
 from adjudge.syntax.testcode.nodes import (
     MAX_DEPTH,
     UNKNOWN_CASES,
+    Passes,
     arguments_of,
     body_identity,
     called_names,
@@ -72,7 +73,7 @@ class _Module:
     """The text of all parameters and marks by which fixtures are asked for."""
 
 
-def read_python(root: Node) -> SuiteOutline:
+def read_python(root: Node, passes: Passes) -> SuiteOutline:
     """The tests of a module."""
     definitions = list(_definitions(root))
     functions = {one.names[-1]: one for one in definitions if not _looks_like_test(one)}
@@ -92,16 +93,22 @@ def read_python(root: Node) -> SuiteOutline:
     helpers: list[WrittenTest] = []
     loose = list(_loose_skips(root, module))
     for definition in [*definitions, *_inherited(root, definitions)]:
+        is_test = _looks_like_test(definition)
+        whole = definition.node.parent if definition.decorators else definition.node
+        shadowed = last.get(definition.names, definition.node.start_byte) != definition.node.start_byte
+        if passes(whole or definition.node, is_test):
+            if is_test and shadowed:
+                tests.append(_shadowed(WrittenTest(name=".".join(definition.names), line=1)))
+            continue
         written = _read_function(definition, module)
         if _is_used_fixture(definition, written, module):
             tests.append(written.model_copy(update={"skips": ()}))
             loose.extend(written.skips)
-        elif not _looks_like_test(definition):
+        elif not is_test:
             helpers.append(written.model_copy(update={"collected": False, "skips": ()}))
             loose.extend(written.skips)
-        elif last.get(definition.names, definition.node.start_byte) != definition.node.start_byte:
-            why = "is shadowed by another of the same name further down"
-            tests.append(written.model_copy(update={"collected": False, "why_not": why}))
+        elif shadowed:
+            tests.append(_shadowed(written))
         else:
             tests.append(written)
     lenient = [f"{name}.{part}" for name, parts in reading.lenient.items() for part in sorted(parts)]
@@ -113,6 +120,11 @@ def read_python(root: Node) -> SuiteOutline:
         defined=tuple(sorted({*functions, *reading.lenient})),
         lenient=tuple(lenient),
     )
+
+
+def _shadowed(test: WrittenTest) -> WrittenTest:
+    why = "is shadowed by another of the same name further down"
+    return test.model_copy(update={"collected": False, "why_not": why})
 
 
 def _looks_like_test(definition: _Definition) -> bool:
