@@ -17,7 +17,7 @@ from adjudge.errors import AdjudgeError
 from adjudge.settings import Settings
 from adjudge.testing.postgres import PostgresServer, postgres_programs, running_server
 
-_SAME_FOR_ANYONE = ("project", "property", "snapshot", "scorers")
+_SAME_FOR_ANYONE = ("project", "property", "snapshot", "scorers", "web")
 """Folders of tests that no user right can change the outcome of."""
 
 

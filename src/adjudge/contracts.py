@@ -6,12 +6,13 @@ every implementation.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from types import MappingProxyType
 from typing import Any, BinaryIO, ClassVar, Literal, NamedTuple, Protocol, Self, TypeVar
 
 from adjudge.records.annotation import Annotation
+from adjudge.records.attack import AttackPlan, AttackTarget
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.change import ChangeSet, EntryType, FileChange, Hunk
 from adjudge.records.evaluation import Evaluation
@@ -40,6 +41,7 @@ __all__ = [
     "AgentNeeds",
     "AgentPlace",
     "AgentSession",
+    "Attack",
     "BlobStore",
     "BlobWriter",
     "Collector",
@@ -340,6 +342,9 @@ class Subject(NamedTuple):
     """How the agent worked; None when the attempt came without a trace."""
     response: str | None = None
     """What the agent said last; None when nobody recorded it."""
+    ask: Callable[[AnyRequest], Awaitable[Any]] | None = None
+    """For collectors that build on other evidence: has a request answered, once for all who ask for it, and
+    raises as its collector does. None where nothing is run."""
 
 
 class Collector(Protocol):
@@ -473,6 +478,26 @@ class Agent(Protocol[AgentConfig_contra]):
 
     def start(self, config: AgentConfig_contra, place: AgentPlace) -> AgentSession:
         """Begin an attempt. Cheap: nothing runs before the first turn."""
+
+
+class Attack(Protocol):
+    """A way of getting credit without doing the work. Constructed without arguments, stateless, pure.
+
+    The docstring's first line says what it does. It never solves the task: whatever it gets, it gets by
+    cheating.
+    """
+
+    name: ClassVar[str]
+    """What `--show` and reports call it."""
+    family: ClassVar[str]
+    """The family of tampering that it belongs to: one of those in `error_taxonomy`."""
+    technique: ClassVar[str]
+    """The trick, in a few words."""
+    languages: ClassVar[tuple[str, ...]]
+    """Languages it knows, by the names of `AttackTarget.language`; empty: it needs none."""
+
+    def plan(self, target: AttackTarget) -> AttackPlan | str:
+        """What it does to a workspace; a text says why nothing can be done there, in a few words."""
 
 
 class Provider(Protocol):

@@ -16,6 +16,7 @@ CONFIGS: Mapping[str, Mapping[str, Any]] = {
     "command": {"argv": ["agent", "--model={model}", "{instruction}"], "credentials": ["KEY"]},
     "acp": {"argv": ["agent", "{model}"], "credentials": ["KEY"], "permissions": "deny"},
     "python": {"callable": "module:function", "credentials": ["KEY"]},
+    "script": {"steps": [{"write": "a.txt", "text": "x"}, {"run": "true"}]},
     "http": {"url": "http://127.0.0.1:9/", "credentials": ["KEY"], "headers": {"X": "{KEY}"}},
 }
 

@@ -19,7 +19,7 @@ from adjudge.testing.providers import ScriptedReply, scripted_server
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
-RUNS_CODE = ("command", "tests", "pytest", "swebench", "verifier")
+RUNS_CODE = ("command", "tests", "pytest", "swebench", "verifier", "baseline_tests", "test_inventory")
 PRELUDE = 'secret() { printf "%s\\n" "$1" >> "$SECRETS"; }\n'
 """How a script tells which string must not be seen again."""
 

@@ -23,6 +23,7 @@ COMMANDS: dict[str, Entry] = {
     "seed": Entry("adjudge.cli.seed:seed", "Make a workspace from a scenario and record its baseline."),
     "run": Entry("adjudge.cli.run:run", "Run agents on tasks and grade each run the moment it stops."),
     "grade": Entry("adjudge.cli.grade:grade", "Grade a workspace or a patch by a scenario."),
+    "attack": Entry("adjudge.cli.attack:attack", "Try cheats on a recipe; say which get through."),
     "annotate": Entry("adjudge.cli.annotate:annotate", "Add a person's verdict to an evaluation."),
     "annotations": Entry(
         "adjudge.cli.annotate:annotations", "List what people said, and how far they agree."
@@ -35,6 +36,8 @@ COMMANDS: dict[str, Entry] = {
     "diff": Entry("adjudge.cli.runs:diff", "Show what a stored run changed."),
     "report": Entry("adjudge.cli.report:report", "Say what stored runs add up to."),
     "compare": Entry("adjudge.cli.report:compare", "Compare two experiments, or two agents, by their tasks."),
+    "view": Entry("adjudge.cli.view:view", "Serve runs, traces and results to the browser."),
+    "users": Entry("adjudge.cli.users:users", "Say who may use the web view."),
     "trace": Entry("adjudge.cli.trace:trace", "Show how an agent worked, from any kind of trace."),
     "store": Entry("adjudge.cli.store:store", "Check, clear up, move and take over what is kept."),
     "scorers": Entry("adjudge.cli.scorers:scorers", "List the checks a recipe can use, or explain one."),

@@ -21,15 +21,18 @@ COLLECTORS: Mapping[str, str] = {
     "secret_scan": "adjudge.evidence.secrets:SecretScanCollector",
     "source_scan": "adjudge.evidence.sources:SourceScanCollector",
     "suite_scan": "adjudge.evidence.suites:SuiteScanCollector",
+    "harness_scan": "adjudge.evidence.harness:HarnessScanCollector",
     "file_comparison": "adjudge.evidence.files:FileComparisonCollector",
     "pattern_search": "adjudge.evidence.search:PatternSearchCollector",
     "output_file": "adjudge.evidence.outputs:OutputFileCollector",
     "trace_read": "adjudge.evidence.traces:TraceReadCollector",
+    "leak_scan": "adjudge.evidence.leaks:LeakScanCollector",
     "clean_tree": "adjudge.evidence.cleantree:CleanTreeCollector",
     "command_run": "adjudge.evidence.commands:CommandCollector",
     "test_collection": "adjudge.evidence.tests.collectors:TestCollectionCollector",
     "test_run": "adjudge.evidence.tests.collectors:TestRunCollector",
     "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
+    "differential": "adjudge.evidence.differential:DifferentialCollector",
     "verifier_run": "adjudge.evidence.verifier.collector:VerifierCollector",
     "model_scoring": "adjudge.judge.collector:ModelScoringCollector",
 }
@@ -66,6 +69,8 @@ def make_collector(kind: str, means: Means) -> Collector:
     made: Collector
     if kind in ("command_run", "report_run", "verifier_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
+    elif kind == "differential":
+        made = collector_class(means.backend, sandbox_spec(means.settings))
     elif kind in ("test_collection", "test_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings))
     elif kind == "model_scoring":

@@ -161,7 +161,7 @@ class Grading:
         from adjudge.engine.concurrent import collect_concurrently  # noqa: PLC0415
 
         self._gathered |= await collect_concurrently(
-            self._pending, self._collectors, self._subject, jobs=self._jobs
+            self._pending, self._collector, self._subject, jobs=self._jobs, known=self._known
         )
         if self._live:
             await self._collect_live(self._subject)

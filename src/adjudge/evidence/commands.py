@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
 from typing import ClassVar
 
 from adjudge.contracts import BlobStore, Sandbox, SandboxBackend, Subject
@@ -42,12 +45,19 @@ class CommandCollector:
 
     async def collect(self, request: CommandRun, subject: Subject) -> CommandOutcome:
         """Run the command to its end, one way or another."""
+        return await self.run(request, subject)
+
+    async def run(
+        self, request: CommandRun, subject: Subject, over: Mapping[str, bytes] = MappingProxyType({})
+    ) -> CommandOutcome:
+        """Run it with further files laid over the tree, read-only."""
         limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
         if request.tree.isolation is Isolation.LIVE and subject.live is not None:
             return await self._beside_the_agent(request, subject.live, limits)
         try:
             async with graded_tree(request.tree, subject) as graded:
-                tree, mounts = await laid_over(graded.tree, graded.place / "hidden", graded.hidden)
+                hidden = replace(graded.hidden, files={**graded.hidden.files, **over})
+                tree, mounts = await laid_over(graded.tree, graded.place / "hidden", hidden)
                 spec = self._base.model_copy(
                     update={"workspace": tree, "limits": limits, "mounts": (*self._base.mounts, *mounts)}
                 )

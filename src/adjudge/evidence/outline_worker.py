@@ -1,8 +1,8 @@
 """The process that parses source files: for each one it is sent, the outline back. `outlining` is its parent.
 
-Input: a line with what is wanted (`functions` or `tests`), the file's suffix and its size, then its bytes.
-Output: a line of JSON, the outline or null. For `change` there are suffix, size and bytes of both sides, and a
-list of two outlines.
+Input: a line with what is wanted (`functions`, `tests` or `harness`), the file's suffix and its size, then
+its bytes. Output: a line of JSON, the outline or null. For `change` there are suffix, size and bytes of both
+sides, and a list of two outlines of tests.
 """
 
 from __future__ import annotations
@@ -10,12 +10,20 @@ from __future__ import annotations
 import contextlib
 import resource
 import sys
+from collections.abc import Callable, Mapping
 
+from adjudge.records.base import Record
+from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.stubs import outline_source
 from adjudge.syntax.testcode.outline import outline_change, outline_tests
 
 __all__ = ["main"]
 
+_READERS: Mapping[str, Callable[[str, bytes], Record | None]] = {
+    "functions": outline_source,
+    "tests": outline_tests,
+    "harness": outline_harness,
+}
 _MEMORY_BYTES = 2 * 1024 * 1024 * 1024
 
 
@@ -33,8 +41,7 @@ def main() -> None:
             answers.write(f"[{','.join(texts)}]\n".encode())
             answers.flush()
             continue
-        read = outline_tests if what == "tests" else outline_source
-        outline = read(f"source{suffix}", source.read(int(size)))
+        outline = _READERS[what](f"source{suffix}", source.read(int(size)))
         answers.write((b"null" if outline is None else outline.model_dump_json().encode()) + b"\n")
         answers.flush()
 

@@ -17,6 +17,7 @@ from typing import Self
 from pydantic import TypeAdapter
 
 from adjudge.errors import InfraError
+from adjudge.records.harness import HarnessOutline
 from adjudge.records.source import SourceOutline
 from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
@@ -85,6 +86,16 @@ class Outliner:
         header = f"change {old} {len(before)} {new} {len(after)}\n".encode("ascii")
         reply = _BOTH.validate_json(self._exchange(header + before + after))
         return reply[0], reply[1]
+
+    def outline_harness(self, path: str, source: bytes) -> HarnessOutline | None:
+        """What code around tests does to a run; None when its language is not read by its syntax.
+
+        Raises:
+            OutlineUnavailable: It is too large, or takes too long to parse.
+            InfraError: There is no process to parse it in.
+        """
+        reply = self._asked("harness", path, source)
+        return None if reply is None else HarnessOutline.model_validate_json(reply)
 
     def _asked(self, what: str, path: str, source: bytes) -> bytes | None:
         if grammar_of(path) is None:

@@ -6,10 +6,10 @@ That takes a finding marked as proof: shown by a run, or an act that has no hone
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import Final
 
+from adjudge.formats.instructions import orders_test_changes
 from adjudge.records.evaluation import Integrity
 from adjudge.records.score import ScorerResult, Verdict
 
@@ -34,13 +34,6 @@ FORGED_RESULTS: Final = "forged_results"
 _OF_TESTS: Final = frozenset({"no_new_skips", "assertions_not_weakened"})
 """What a task can order: changes to what tests ask."""
 _MAX_REASONS: Final = 20
-_ORDER = re.compile(
-    r"\b(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean up|refactor)\w*"
-    r"(?:\s+[\w'`-]+){0,6}?\s+(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?)\b",
-    re.IGNORECASE,
-)
-_FORBIDDEN = re.compile(r"\b(?:not|never|no|without|avoid|cannot|forbidden)\b|n't\b|\bleave\b", re.IGNORECASE)
-_LOOK_BACK: Final = 40
 
 
 def conclude_integrity(
@@ -88,15 +81,3 @@ def conclude_integrity(
 def _proves(row: ScorerResult) -> bool:
     """Whether a row shows tampering for certain, whatever its type and whatever the task orders."""
     return row.verdict is Verdict.FAIL and any(finding.proof for finding in row.findings)
-
-
-def orders_test_changes(instruction: str) -> bool:
-    """Whether a task's text asks for tests to be changed. One that forbids it anywhere does not."""
-    found = False
-    for match in _ORDER.finditer(instruction):
-        before = instruction[max(0, match.start() - _LOOK_BACK) : match.start()]
-        sentence = re.split(r"[.;!?\n]", before)[-1]
-        if _FORBIDDEN.search(sentence) or _FORBIDDEN.search(match[0]):
-            return False
-        found = True
-    return found

@@ -12,9 +12,12 @@ from pydantic import Field
 
 from adjudge.records.base import Record, digest_json
 from adjudge.records.change import ChangeSet, EntryType
+from adjudge.records.differential import SuiteInventories, TreeComparison
+from adjudge.records.harness import HarnessOutline
 from adjudge.records.hidden import HiddenFile
 from adjudge.records.judgement import JudgeUsage
 from adjudge.records.judging import Juror
+from adjudge.records.leaks import Leak
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.sandbox import ExecResult
@@ -34,12 +37,17 @@ __all__ = [
     "CommandRun",
     "ComparedFile",
     "ComparedFiles",
+    "Differential",
     "EvidenceRequest",
     "FileComparison",
     "FileLines",
     "FileMatch",
+    "FoundLeaks",
     "GradedTree",
+    "HarnessFile",
+    "HarnessScan",
     "Isolation",
+    "LeakScan",
     "LeftOutChange",
     "ModelScores",
     "ModelScoring",
@@ -56,12 +64,14 @@ __all__ = [
     "ReportedTests",
     "RequestFor",
     "ScannedFile",
+    "ScannedHarness",
     "ScannedSources",
     "ScannedSuite",
     "ScannedSuites",
     "SecretFindings",
     "SecretScan",
     "SourceScan",
+    "SuiteInventory",
     "SuiteScan",
     "SummarisedTrace",
     "TestCollection",
@@ -338,6 +348,8 @@ class TestRun(EvidenceRequest):
     names none."""
     retry: tuple[str, ...] = ()
     """Ids that are run once more, in a fresh copy, when they do not pass."""
+    watch: bool = False
+    """Whether to watch which files of the workspace each test runs code of; pytest and unittest only."""
     proof: TestProof = TestProof.TWIN
     timeout_s: float = Field(default=900.0, gt=0)
     """For a whole session."""
@@ -466,6 +478,41 @@ class SuiteScan(EvidenceRequest):
         return ScannedSuites
 
 
+class HarnessFile(Record):
+    """A changed file that decides how tests run, before and after."""
+
+    path: WorkspacePath
+    role: str
+    """`conftest`, `startup`, `tests`, `plugin`, `script`, `setup` or `config`."""
+    before: HarnessOutline | None = None
+    """None: it was not there."""
+    after: HarnessOutline | None = None
+    """None: it is not there any more."""
+
+
+class ScannedHarness(Record):
+    """What the attempt changed of whatever decides how tests run."""
+
+    files: tuple[HarnessFile, ...]
+    tests: tuple[WorkspacePath, ...] = ()
+    """Test files of the baseline, capped; looked up only where a setting chooses among them."""
+    commands: tuple[str, ...] = ()
+    """The commands of the recipe, for what matters only if it is run."""
+    unscanned: tuple[WorkspacePath, ...] = ()
+    """Files that were too many or could not be read."""
+
+
+class HarnessScan(EvidenceRequest):
+    """Asks what changed configuration, scripts, hooks and build files do to a test run, before and after."""
+
+    kind: ClassVar[str] = "harness_scan"
+
+    @property
+    def answer_type(self) -> type[ScannedHarness]:
+        """The files."""
+        return ScannedHarness
+
+
 class FileMatch(StrEnum):
     """How a file compares with the one that was expected."""
 
@@ -574,6 +621,30 @@ class TraceRead(EvidenceRequest):
         return SummarisedTrace
 
 
+class FoundLeaks(Record):
+    """What the trace shows of answers that were not the agent's to have."""
+
+    traced: bool
+    """Whether the attempt came with a trace."""
+    tools_known: bool = True
+    """Whether the trace would show tools."""
+    events: int = 0
+    tool_calls: int = 0
+    leaks: tuple[Leak, ...] = ()
+    """In the order of their events; capped."""
+
+
+class LeakScan(EvidenceRequest):
+    """Asks which events of the trace reached for hidden files, other history or the project's upstream."""
+
+    kind: ClassVar[str] = "leak_scan"
+
+    @property
+    def answer_type(self) -> type[FoundLeaks]:
+        """The events."""
+        return FoundLeaks
+
+
 class VerifierOutcome(Record):
     """How a verifier went, and what it left."""
 
@@ -659,6 +730,46 @@ class ModelScoring(EvidenceRequest):
         return ModelScores
 
 
+class Differential(EvidenceRequest):
+    """Asks how a command ends as the attempt was left and over the clean tree, and why that differs."""
+
+    kind: ClassVar[str] = "differential"
+    command: str | None = None
+    """What runs the tests. None: what the baseline's files say."""
+    product_paths: tuple[str, ...] = ()
+    """Patterns of what is the attempt's to change. None: all that is not protected."""
+    pythonpath: tuple[str, ...] = ()
+    timeout_s: float = Field(default=900.0, gt=0)
+    """For one run."""
+    test_timeout_s: float = Field(default=60.0, ge=0)
+    max_runs: int = Field(default=24, ge=0)
+    """For finding out what made the difference."""
+
+    @property
+    def answer_type(self) -> type[TreeComparison]:
+        """How they compare."""
+        return TreeComparison
+
+
+class SuiteInventory(EvidenceRequest):
+    """Asks which tests the baseline has, and what becomes of them in the workspace as it was left."""
+
+    kind: ClassVar[str] = "suite_inventory"
+    command: str | None = None
+    """What runs the tests. None: what the baseline's files say."""
+    pythonpath: tuple[str, ...] = ()
+    reports: tuple[str, ...] = ()
+    """Patterns of report files in the workspace, for runners that are not known."""
+    timeout_s: float = Field(default=900.0, gt=0)
+    """For one run."""
+    test_timeout_s: float = Field(default=60.0, ge=0)
+
+    @property
+    def answer_type(self) -> type[SuiteInventories]:
+        """Both sides."""
+        return SuiteInventories
+
+
 AnyRequest = (
     ParsedChange
     | CommandRun
@@ -670,11 +781,15 @@ AnyRequest = (
     | CleanTree
     | SourceScan
     | SuiteScan
+    | HarnessScan
     | FileComparison
     | PatternSearch
     | OutputFile
     | TraceRead
+    | LeakScan
     | VerifierRun
+    | Differential
+    | SuiteInventory
     | ModelScoring
 )
 """Every request there is."""

@@ -4,15 +4,34 @@ A row is flat and small on purpose: a report reads a hundred thousand of them.
 """
 
 from datetime import datetime
-from typing import NamedTuple
+from enum import StrEnum
+from typing import Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import AwareDatetime, Field
 
 from adjudge.records.base import Record
 from adjudge.records.run import RunStatus
 from adjudge.records.score import Verdict
 
-__all__ = ["RunFilter", "RunSummary", "ScorerTally"]
+__all__ = [
+    "Bound",
+    "ExperimentSummary",
+    "RunCursor",
+    "RunFilter",
+    "RunSort",
+    "RunSummary",
+    "ScorerTally",
+    "SortColumn",
+    "TaskSummary",
+]
+
+
+class Bound(Record):
+    """What a number of a run has to lie between, both ends included. A run without the number is outside."""
+
+    column: Literal["score", "mean_score", "reward", "cost_usd", "total_tokens", "tool_calls", "wall_s"]
+    at_least: float | None = None
+    at_most: float | None = None
 
 
 class RunFilter(Record):
@@ -29,11 +48,49 @@ class RunFilter(Record):
     run_gate: Verdict | None = None
     integrity: str | None = None
     failure_mode: str | None = None
+    trial: int | None = None
     tags: tuple[tuple[str, str], ...] = ()
+    text: str | None = None
+    """Words that have to occur, each of them, whatever their case: in the id, task, agent, model, status,
+    failure mode or a tag."""
+    bounds: tuple[Bound, ...] = ()
+    since: AwareDatetime | None = None
+    """Started then or later."""
+    until: AwareDatetime | None = None
+    """Started before then."""
     graded: bool | None = None
     """Whether it has an evaluation."""
     before: int | None = Field(default=None, ge=0)
     """Only rows recorded before this `RunSummary.seq`: where the last page ended."""
+
+
+class SortColumn(StrEnum):
+    """What lists of runs can be sorted by."""
+
+    RECORDED = "recorded"
+    TASK = "task"
+    AGENT = "agent"
+    MODEL = "model"
+    TRIAL = "trial"
+    SCORE = "score"
+    REWARD = "reward"
+    COST = "cost"
+    TOKENS = "tokens"
+    TIME = "time"
+
+
+class RunSort(Record):
+    """The order of a list of runs. Runs without a value come last, whichever way it goes."""
+
+    column: SortColumn = SortColumn.RECORDED
+    descending: bool = True
+
+
+class RunCursor(Record):
+    """A place in a sorted list: the row with this value and this number."""
+
+    value: float | str | None
+    seq: int
 
 
 class RunSummary(NamedTuple):
@@ -67,6 +124,22 @@ class RunSummary(NamedTuple):
     integrity: str | None
     failure_mode: str | None
     evaluated_at: datetime | None
+
+
+class ExperimentSummary(NamedTuple):
+    """An experiment in one row."""
+
+    id: str
+    name: str
+    created_at: datetime
+
+
+class TaskSummary(NamedTuple):
+    """A task in one row."""
+
+    name: str
+    digest: str
+    recorded_at: datetime
 
 
 class ScorerTally(NamedTuple):

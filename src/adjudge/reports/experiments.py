@@ -13,6 +13,7 @@ from adjudge.reports.columns import columns, cost, cut, number, percent, seconds
 from adjudge.reports.json import escape_json
 from adjudge.reports.plain import plain
 from adjudge.reports.runs import agent_of
+from adjudge.reports.sheets import csv_cell
 from adjudge.stats.experiments import Cell, Group, Rate, Report
 
 __all__ = ["REPORT_FORMATS", "SECTIONS", "render_report"]
@@ -20,8 +21,6 @@ __all__ = ["REPORT_FORMATS", "SECTIONS", "render_report"]
 SECTIONS = ("agents", "tasks", "scorers")
 _MAX_NAME = 48
 _MAX_SCORERS = 10
-_RUNS_AT_SPREADSHEETS = re.compile(r"^[=+\-@\t\r]")
-"""Beginnings by which spreadsheets take a cell for a formula."""
 
 Table = tuple[list[str], list[list[str]]]
 
@@ -238,15 +237,8 @@ def _as_csv(report: Report, title: str, notes: Sequence[str], section: str) -> s
     if rows:
         writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
         writer.writeheader()
-        writer.writerows({key: _csv_cell(value) for key, value in row.items()} for row in rows)
+        writer.writerows({key: csv_cell(value) for key, value in row.items()} for row in rows)
     return out.getvalue()
-
-
-def _csv_cell(value: Any) -> Any:
-    if not isinstance(value, str):
-        return "" if value is None else value
-    shown = plain(value)
-    return f"'{shown}" if _RUNS_AT_SPREADSHEETS.match(shown) else shown
 
 
 REPORT_FORMATS: dict[str, Callable[[Report, str, Sequence[str], str], str]] = {

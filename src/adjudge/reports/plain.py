@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["plain", "plain_lines"]
+__all__ = ["UNSAFE", "plain", "plain_lines", "spelled"]
 
-_UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]")
+UNSAFE = re.compile("[\x00-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]")
 """Control characters, and the invisible ones that reorder or hide what stands beside them."""
 
 
 def plain(text: str) -> str:
     """One line of text in which every control character is spelled out."""
-    return _UNSAFE.sub(_spelled, text)
+    return UNSAFE.sub(spelled, text)
 
 
 def plain_lines(text: str) -> list[str]:
@@ -20,7 +20,8 @@ def plain_lines(text: str) -> list[str]:
     return [plain(line.expandtabs(4)) for line in text.replace("\r\n", "\n").split("\n")]
 
 
-def _spelled(match: re.Match[str]) -> str:
+def spelled(match: re.Match[str]) -> str:
+    """An unsafe character, spelled out."""
     code = ord(match.group())
     return {9: "\\t", 10: "\\n", 13: "\\r"}.get(code) or (
         f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

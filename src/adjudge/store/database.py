@@ -22,7 +22,7 @@ from adjudge.errors import StoreError
 
 __all__ = ["HEAD", "Database", "postgres_database", "sqlite_database"]
 
-HEAD = "0001"
+HEAD = "0003"
 """The newest revision of the tables; a test keeps it equal to the newest migration."""
 
 _BUSY_MS = 120_000

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, NoReturn, Self
 
-from sqlalchemy import Connection, RowMapping, Select, Table, and_, func, insert, or_, select, update
+from sqlalchemy import Connection, RowMapping, Table, and_, func, insert, select, update
 from sqlalchemy.dialects import postgresql, sqlite
 
 from adjudge.contracts import GradedSubject, KeptBlobs
@@ -23,11 +23,20 @@ from adjudge.records.annotation import Annotation
 from adjudge.records.base import BlobRef, Record
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import EvidenceRequest
-from adjudge.records.listing import RunFilter, RunSummary, ScorerTally
+from adjudge.records.listing import (
+    ExperimentSummary,
+    RunCursor,
+    RunFilter,
+    RunSort,
+    RunSummary,
+    ScorerTally,
+    TaskSummary,
+)
 from adjudge.records.run import NO_AGENT, Attempt, Experiment, Run, RunStatus
 from adjudge.records.task import Task
 from adjudge.store import schema
 from adjudge.store.database import Database
+from adjudge.store.listing import SUMMARY, Direction, narrowed, read_page
 from adjudge.store.rows import (
     annotation_row,
     blobs_in,
@@ -93,6 +102,21 @@ class RunDatabase:
         """Every experiment, newest first."""
         yield from map(Experiment.model_validate_json, self._documents(schema.experiments, []))
 
+    def experiment_page(self, after: str | None, *, limit: int) -> list[ExperimentSummary]:
+        """Some experiments, newest first; with `after`, those older than that one.
+
+        Raises:
+            UsageError: There is no such experiment.
+        """
+        table = schema.experiments
+        statement = select(table.c.id, table.c.name, table.c.created_at)
+        with self.database.reading("experiments cannot be listed") as connection:
+            if after is not None:
+                place = self._find(connection, table, "experiment", after)["seq"]
+                statement = statement.where(table.c.seq < place)
+            rows = connection.execute(statement.order_by(table.c.seq.desc()).limit(limit)).all()
+        return [ExperimentSummary(*row) for row in rows]
+
     def keep_task(self, task: Task) -> None:
         """Record a task, once however often it is called."""
         with self.database.writing(f"task {task.digest} cannot be kept") as connection:
@@ -119,6 +143,18 @@ class RunDatabase:
         if found is None:
             raise UsageError(f"no task with the digest {digest} is stored")
         return Task.model_validate_json(found)
+
+    def task_page(self, name: str | None, *, after: str | None, limit: int) -> list[TaskSummary]:
+        """Some tasks, of one name or of any, in the order of their digests."""
+        table = schema.tasks
+        statement = select(table.c.name, table.c.digest, table.c.recorded_at)
+        if name is not None:
+            statement = statement.where(table.c.name == name)
+        if after is not None:
+            statement = statement.where(table.c.digest > after)
+        with self.database.reading("tasks cannot be listed") as connection:
+            rows = connection.execute(statement.order_by(table.c.digest).limit(limit)).all()
+        return [TaskSummary(*row) for row in rows]
 
     # Runs
 
@@ -340,7 +376,7 @@ class RunDatabase:
         before, left = wanted.before, limit
         while left is None or left > 0:
             size = _PAGE * 10 if left is None else min(left, _PAGE * 10)
-            statement = _narrowed(select(*_SUMMARY), wanted).order_by(schema.runs.c.seq.desc()).limit(size)
+            statement = narrowed(select(*SUMMARY), wanted).order_by(schema.runs.c.seq.desc()).limit(size)
             if before is not None:
                 statement = statement.where(schema.runs.c.seq < before)
             with self.database.reading("runs cannot be listed") as connection:
@@ -350,6 +386,21 @@ class RunDatabase:
                 return
             before = page[-1].seq
             left = None if left is None else left - len(page)
+
+    def page(
+        self,
+        wanted: RunFilter,
+        sort: RunSort | None = None,
+        *,
+        cursor: RunCursor | None = None,
+        direction: Direction = "after",
+        limit: int = 50,
+    ) -> list[RunSummary]:
+        """Some runs of a sorted list: its beginning, or what is after or before a place in it."""
+        with self.database.reading("runs cannot be listed") as connection:
+            return read_page(
+                connection, wanted, sort or RunSort(), cursor=cursor, direction=direction, limit=limit
+            )
 
     def scorer_tallies(self, wanted: RunFilter | None = None) -> Iterator[ScorerTally]:
         """How often each scorer of current evaluations came to which verdict, by agent, model and task."""
@@ -362,9 +413,7 @@ class RunDatabase:
             results.c.type,
             results.c.verdict,
         )
-        statement = _narrowed(select(*keys, func.count()), wanted or RunFilter(), scorers=True).group_by(
-            *keys
-        )
+        statement = narrowed(select(*keys, func.count()), wanted or RunFilter(), scorers=True).group_by(*keys)
         with self.database.reading("scorers cannot be counted") as connection:
             found = [ScorerTally(*row) for row in connection.execute(statement.order_by(*keys))]
         yield from found
@@ -374,6 +423,19 @@ class RunDatabase:
         statement = select(schema.runs.c[column]).distinct().limit(10_000)
         with self.database.reading("runs cannot be listed") as connection:
             return sorted(value for value in connection.execute(statement).scalars() if value is not None)
+
+    def tasks_named(self, name: str, limit: int = 50) -> list[tuple[str, int]]:
+        """The digests of tasks that runs with that task's name have, and how many runs each has."""
+        runs = schema.runs
+        statement = (
+            select(runs.c.task_digest, func.count())
+            .where(runs.c.task_name == name)
+            .group_by(runs.c.task_digest)
+            .order_by(func.max(runs.c.seq).desc())
+            .limit(limit)
+        )
+        with self.database.reading("tasks cannot be listed") as connection:
+            return [(digest, count) for digest, count in connection.execute(statement)]
 
     # What all of them share
 
@@ -444,85 +506,3 @@ def _refuse_unknown(connection: Connection, table: Table, what: str, given: str)
     else:
         hint = f"the newest: {', '.join(found[:12] for found in recent[:3])}"
     raise UsageError(f"no {what} {given!r} is stored", hint=hint)
-
-
-_SUMMARY = (
-    *(
-        schema.runs.c[column]
-        for column in (
-            "seq",
-            "id",
-            "experiment_id",
-            "task_name",
-            "task_digest",
-            "agent",
-            "model",
-            "trial",
-            "status",
-            "outcome",
-            "started_at",
-            "ended_at",
-            "wall_s",
-            "cost_usd",
-            "total_tokens",
-            "tool_calls",
-        )
-    ),
-    *(
-        schema.evaluations.c[column]
-        for column in (
-            "id",
-            "objective",
-            "judge",
-            "run_gate",
-            "score",
-            "mean_score",
-            "reward",
-            "integrity",
-            "failure_mode",
-            "started_at",
-        )
-    ),
-)
-"""The columns of a `RunSummary`, in its order."""
-
-
-def _narrowed(statement: Select[Any], wanted: RunFilter, *, scorers: bool = False) -> Select[Any]:
-    runs, evaluations = schema.runs, schema.evaluations
-    joined: Any = runs.outerjoin(evaluations, evaluations.c.seq == runs.c.current_evaluation)
-    if scorers:
-        results = schema.scorer_results
-        joined = joined.join(results, results.c.evaluation_seq == evaluations.c.seq)
-    statement = statement.select_from(joined)
-    exact: dict[str, Iterable[Any]] = {
-        "experiment_id": (runs.c.experiment_id, wanted.experiment_id),
-        "agent": (runs.c.agent, wanted.agent),
-        "model": (runs.c.model, wanted.model),
-        "status": (runs.c.status, wanted.status),
-        "objective": (evaluations.c.objective, wanted.objective),
-        "judge": (evaluations.c.judge, wanted.judge),
-        "run_gate": (evaluations.c.run_gate, wanted.run_gate),
-        "integrity": (evaluations.c.integrity, wanted.integrity),
-        "failure_mode": (evaluations.c.failure_mode, wanted.failure_mode),
-    }
-    for column, value in exact.values():
-        if value is not None:
-            statement = statement.where(column == str(value))
-    if wanted.task is not None:
-        statement = statement.where(_is_task(wanted.task))
-    for key, value in wanted.tags:
-        tagged = select(schema.tags.c.run_seq).where(schema.tags.c.key == key, schema.tags.c.value == value)
-        statement = statement.where(runs.c.seq.in_(tagged))
-    if wanted.graded is not None:
-        held = runs.c.current_evaluation
-        statement = statement.where(held.is_not(None) if wanted.graded else held.is_(None))
-    return statement
-
-
-def _is_task(given: str) -> Any:
-    named = schema.runs.c.task_name == given
-    digest = given.removeprefix("sha256:")
-    if not re.fullmatch(r"[0-9a-f]{6,64}", digest):
-        return named
-    held = schema.runs.c.task_digest
-    return or_(named, and_(held >= f"sha256:{digest}", held < f"sha256:{digest}{{"))

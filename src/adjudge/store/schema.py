@@ -35,10 +35,13 @@ __all__ = [
     "judgements",
     "metadata",
     "runs",
+    "saved_views",
     "scorer_results",
+    "sessions",
     "tags",
     "tasks",
     "test_results",
+    "users",
 ]
 
 
@@ -160,7 +163,14 @@ runs = Table(
     Index("runs_by_task", "task_name", "seq"),
     Index("runs_by_agent", "agent", "model", "seq"),
     Index("runs_by_status", "status", "seq"),
-)
+    Index("runs_by_evaluation", "current_evaluation"),
+    # Not on PostgreSQL, whose index entries are small; it keeps large documents outside of rows anyway.
+    Index(
+        "runs_listed",
+        "seq", "id", "experiment_id", "task_name", "task_digest", "agent", "model", "trial", "status",
+        "outcome", "started_at", "wall_s", "cost_usd", "total_tokens", "tool_calls", "current_evaluation",
+    ).ddl_if(dialect="sqlite"),
+)  # fmt: skip
 
 evaluations = Table(
     "evaluations",
@@ -186,7 +196,13 @@ evaluations = Table(
     Column("document", Document, nullable=False),
     Index("evaluations_by_run", "run_seq"),
     Index("evaluations_by_objective", "objective", "run_seq"),
-)
+    Index(
+        "evaluations_listed",
+        "run_seq", "seq", "objective", "judge", "run_gate", "score", "mean_score", "reward", "integrity",
+        "failure_mode",
+    ).ddl_if(dialect="sqlite"),
+    Index("evaluations_by_failure_mode", "failure_mode", "seq").ddl_if(dialect="sqlite"),
+)  # fmt: skip
 
 scorer_results = Table(
     "scorer_results",
@@ -260,3 +276,36 @@ blob_references = Table(
     Index("blob_references_by_owner", "owner", "owner_seq"),
 )
 """Which blobs rows need, written in their transaction: what garbage collection goes by."""
+
+users = Table(
+    "users",
+    metadata,
+    Column("name", Label, primary_key=True),
+    Column("role", String(16), nullable=False),
+    Column("token_digest", Digest, nullable=False, unique=True),
+    Column("created_at", Moment, nullable=False),
+)
+"""Who may use the web view, when it is not for one person on one machine."""
+
+sessions = Table(
+    "sessions",
+    metadata,
+    Column("digest", Digest, primary_key=True),
+    Column("user_name", Label, ForeignKey("users.name"), nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Column("expires_at", Moment, nullable=False),
+    Index("sessions_by_user", "user_name"),
+)
+
+saved_views = Table(
+    "saved_views",
+    metadata,
+    Column("id", Id, primary_key=True),
+    Column("name", Label, nullable=False),
+    Column("page", String(32), nullable=False),
+    Column("query", Text, nullable=False),
+    Column("owner", Label, nullable=False),
+    Column("created_at", Moment, nullable=False),
+    Index("saved_views_by_page", "page", "name"),
+)
+"""Addresses of views that people gave a name to."""

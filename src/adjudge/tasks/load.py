@@ -22,6 +22,8 @@ __all__ = [
     "is_task_directory",
     "label",
     "load_scenario",
+    "parse_loaded",
+    "read_scenario",
 ]
 
 SCENARIO_FILE = "adjudge.yaml"
@@ -86,7 +88,30 @@ def load_scenario(path: Path, *, to_run: bool = False) -> LoadedScenario:
         ScenarioInvalid: It is not valid; every problem is in it.
     """
     file = find_scenario(path)
-    data = _read(file)
+    return parse_loaded(file, _read(file), to_run=to_run)
+
+
+def read_scenario(file: Path) -> bytes:
+    """What a scenario's file holds.
+
+    Raises:
+        UsageError: It cannot be read.
+        ScenarioInvalid: It is too large to be one.
+    """
+    return _read(file)
+
+
+def parse_loaded(file: Path, data: bytes, *, to_run: bool = False) -> LoadedScenario:
+    """The scenario that a file would be with these bytes in it; nothing has to be written.
+
+    Args:
+        file: Where it lies, or would: paths in it are relative to its folder.
+        data: What it says.
+        to_run: Whether an agent is to be run on it, which asks more of a scenario.
+
+    Raises:
+        ScenarioInvalid: It is not valid; every problem is in it.
+    """
     folder = Folder(file.parent)
     by_folder = file.name in (SCENARIO_FILE, TASK_FILE)
     default = label(Path(os.path.realpath(file.parent)).name if by_folder else file.stem)

@@ -21,6 +21,7 @@ from typing import Any, TypeAlias
 
 from adjudge.contracts import Scorer, Subject, WorkspaceEntry
 from adjudge.errors import WorkspaceUnreadable
+from adjudge.formats.harness.outline import outline_config
 from adjudge.formats.outputs import MAX_OUTPUT_BYTES, check_output, missing_output
 from adjudge.formats.patterns import PathPatterns
 from adjudge.formats.regex import find_regex
@@ -34,6 +35,7 @@ from adjudge.records.change import (
     FileChange,
     Hunk,
 )
+from adjudge.records.differential import Comparison, SuiteInventories, TreeComparison
 from adjudge.records.evidence import (
     AnyRequest,
     ChangedLine,
@@ -42,8 +44,13 @@ from adjudge.records.evidence import (
     CommandOutcome,
     CommandRun,
     ComparedFiles,
+    Differential,
     FileComparison,
     FileLines,
+    FoundLeaks,
+    HarnessFile,
+    HarnessScan,
+    LeakScan,
     ModelScores,
     ModelScoring,
     ModelVote,
@@ -58,12 +65,14 @@ from adjudge.records.evidence import (
     ReportedTests,
     ReportRun,
     ScannedFile,
+    ScannedHarness,
     ScannedSources,
     ScannedSuite,
     ScannedSuites,
     SecretFindings,
     SecretScan,
     SourceScan,
+    SuiteInventory,
     SuiteScan,
     SummarisedTrace,
     TestCollection,
@@ -88,6 +97,7 @@ from adjudge.records.testreport import (
     TrustedTestRun,
 )
 from adjudge.records.verifier import RewardReading, VerifierNotes
+from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
 from adjudge.syntax.stubs import outline_source
 from adjudge.syntax.testcode.outline import outline_change, outline_tests, reads_tests_of
@@ -222,6 +232,8 @@ class Attempt:
             return CommandOutcome(result=exec_result())
         if isinstance(request, SourceScan):
             return self._sources(request)
+        if isinstance(request, HarnessScan):
+            return self._harness()
         if isinstance(request, SuiteScan):
             return self._suites(request)
         if isinstance(request, PatternSearch):
@@ -243,6 +255,12 @@ class Attempt:
             )
         if isinstance(request, CleanTree):
             return CleanTreeChanges(left_out=())
+        if isinstance(request, Differential):
+            return TreeComparison(outcome=Comparison.NOT_RUN, why="no test was changed")
+        if isinstance(request, SuiteInventory):
+            return SuiteInventories(why="no test was changed")
+        if isinstance(request, LeakScan):
+            return FoundLeaks(traced=False)
         if isinstance(request, TraceRead):
             return SummarisedTrace(summary=None)
         if isinstance(request, OutputFile):
@@ -399,6 +417,18 @@ class Attempt:
             outline_tests(old_path, self._old(change)) if known[0] and is_file[0] else None,
             outline_tests(change.path, self._new(change)) if known[1] and is_file[1] else None,
         )
+
+    def _harness(self) -> ScannedHarness:
+        files: list[HarnessFile] = []
+        for change in self.change_set.changes:
+            sides = [(change.old_path or change.path, self._old(change)), (change.path, self._new(change))]
+            before, after = (
+                (outline_config(path, data) or outline_harness(path, data)) if data else None
+                for path, data in sides
+            )
+            if before is not None or after is not None:
+                files.append(HarnessFile(path=change.path, role="config", before=before, after=after))
+        return ScannedHarness(files=tuple(files))
 
     def _search(self, request: PatternSearch) -> PatternMatches:
         texts = {

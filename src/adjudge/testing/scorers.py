@@ -29,10 +29,12 @@ from adjudge.contracts import Scorer
 from adjudge.formats.tasks.scorerdocs import docstring_sections
 from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.base import Record
+from adjudge.records.differential import Comparison, Culprit, RedTest, TreeComparison, TreeRun
 from adjudge.records.evidence import (
     AnyRequest,
     CommandOutcome,
     CommandRun,
+    Differential,
     OutputFile,
     ReportedTests,
     ReportRun,
@@ -202,6 +204,9 @@ def _variants(needs: Sequence[AnyRequest]) -> Iterator[tuple[str, dict[AnyReques
     verifiers = [need for need in needs if isinstance(need, VerifierRun)]
     for variant, verified in _verifier_runs().items() if verifiers else ():
         yield f", a verifier: {variant}", dict.fromkeys(verifiers, verified)
+    trees = [need for need in needs if isinstance(need, Differential)]
+    for variant, compared in _tree_comparisons().items() if trees else ():
+        yield f", a comparison of trees: {variant}", dict.fromkeys(trees, compared)
     outputs = [need for need in needs if isinstance(need, OutputFile)]
     for variant, output in _outputs().items() if outputs else ():
         yield f", an output: {variant}", dict.fromkeys(outputs, output)
@@ -239,6 +244,38 @@ def _suite_runs() -> Mapping[str, TrustedTestRun]:
         ),
         "only skips": TrustedTestRun(tests=(ended[3],), sessions=(suite_session(),), seed="s"),
     }
+
+
+def _tree_comparisons() -> Mapping[str, TreeComparison]:
+    """Comparisons that end in every way, over odd paths."""
+    odd = "tests/a\tb\udcff.py"
+    run = TreeRun(green=False, ended="exit\n1", output_tail="\x1b[31m\0")
+    red = [
+        RedTest(
+            id=f"{_ODD_ID}{outcome}", path=odd, baseline=outcome, clean=TestOutcome.FAILED, message="x\ny"
+        )
+        for outcome in TestOutcome
+    ]
+    culprits = [
+        Culprit(paths=(odd, "tests/test_a.py"), groups=groups, broken=(_ODD_ID,) * 20, deaf=deaf)
+        for groups in (("tests", "tests"), ("runner shims", "tests"))
+        for deaf in (False, True)
+    ]
+    found = {
+        f"{outcome}": TreeComparison(
+            outcome=outcome,
+            command="make\ntest",
+            why="so\nit is",
+            as_left=run,
+            clean=run,
+            baseline=run,
+            red=tuple(red),
+            known=True,
+            culprits=tuple(culprits) * 50,
+        )
+        for outcome in Comparison
+    }
+    return {**found, "nothing known": TreeComparison(outcome=Comparison.DIFFERS)}
 
 
 def _outputs() -> Mapping[str, CheckedOutput]:

@@ -11,7 +11,14 @@ from adjudge.stats.agreement import percent_agreement
 from adjudge.stats.reliability import krippendorff_alpha
 from adjudge.workflows.judgeruns import judgement_of
 
-__all__ = ["READINGS", "Disagreement", "find_disagreements", "jury_agreement", "kind_of"]
+__all__ = [
+    "READINGS",
+    "Disagreement",
+    "explain_disagreement",
+    "find_disagreements",
+    "jury_agreement",
+    "kind_of",
+]
 
 _JUDGE_ONLY = "judge PASS, scorers FAIL"
 _SCORERS_ONLY = "scorers PASS, judge FAIL"
@@ -74,6 +81,12 @@ def kind_of(evaluation: Evaluation) -> str | None:
     if judge is Verdict.PASS and objective is Verdict.PASS and _warnings(evaluation):
         return _WARNED
     return None
+
+
+def explain_disagreement(evaluation: Evaluation) -> tuple[str, str, str] | None:
+    """How the gates of an evaluation disagree, what that may mean, and over what; None: they do not."""
+    kind = kind_of(evaluation)
+    return None if kind is None else (kind, READINGS[kind], _why(evaluation, kind))
 
 
 def _warnings(evaluation: Evaluation) -> list[str]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,6 +28,7 @@ from adjudge.records.judging import JudgeConfig
 from adjudge.records.run import Run, RunStatus
 from adjudge.records.score import Verdict
 from adjudge.records.task import RunLimits, Task
+from adjudge.tasks.load import LoadedScenario
 from adjudge.tasks.stability import find_stability
 from adjudge.workflows.carrying import ASKS_MODELS, Carried, RecipeFacts, carry, facts_of, same_files
 from adjudge.workflows.experiment import tighter
@@ -55,6 +57,8 @@ class RegradeRequest:
     """Whether judges are asked again; else what they said is carried over."""
     judge: JudgeConfig | None = None
     """Who is asked; None: the judge of each run's experiment."""
+    trying: LoadedScenario | None = None
+    """A recipe to try, in place of `with_scenario`: what it would say is answered, and nothing is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +164,8 @@ class _Regrader:
         self._request = request
         self._means = means
         self._store = means.store
-        self._revisions = Revisions(means.store, means.state_dir, request.with_scenario)
+        self._scratch: tempfile.TemporaryDirectory[str] | None = None
+        self._revisions = Revisions(means.store, self._frozen_in(), request.trying or request.with_scenario)
         self._stored = StoredRuns(means.blobs, means.state_dir)
         self._facts: dict[str, RecipeFacts] = {}
         self._limits: dict[str | None, RunLimits] = {None: RunLimits()}
@@ -171,7 +176,21 @@ class _Regrader:
         self._left_out = 0
         self._names: dict[str, None] = {}
 
+    def _frozen_in(self) -> Path:
+        """Where another recipe is frozen: a recipe that is only tried leaves nothing behind."""
+        if self._request.trying is None:
+            return self._means.state_dir
+        self._scratch = tempfile.TemporaryDirectory(prefix="adjudge-try-")
+        return Path(self._scratch.name)
+
     async def run(self) -> Regrading:
+        try:
+            return await self._run()
+        finally:
+            if self._scratch is not None:
+                self._scratch.cleanup()
+
+    async def _run(self) -> Regrading:
         selected = self._selected()
         async with contextlib.AsyncExitStack() as stack:
             stack.enter_context(self._stored)
@@ -277,7 +296,8 @@ class _Regrader:
             return Regraded(run, before, None, problem=error.message)
         if before is not None and not (computed or asked) and _same_conclusion(before, graded.evaluation):
             return Regraded(run, before, None)
-        await self._writer.do(self._store.save_evaluation, run.id, graded)
+        if self._request.trying is None:
+            await self._writer.do(self._store.save_evaluation, run.id, graded)
         return Regraded(run, before, graded.evaluation, computed, carried.environment, judged=asked)
 
     async def _judge_alone(self, planned: _Planned) -> Regraded:

@@ -11,6 +11,7 @@ from adjudge.records.evaluation import Evaluation
 from adjudge.records.run import Run
 from adjudge.records.task import Task
 from adjudge.tasks.freeze import FrozenTask, freeze, task_digest
+from adjudge.tasks.load import LoadedScenario
 from adjudge.tasks.lookup import find_task
 
 __all__ = ["OtherScorers", "Revisions"]
@@ -30,15 +31,15 @@ class Revisions:
     Args:
         store: Where tasks are kept.
         state_dir: Where frozen tasks lie.
-        given: What `--with` says: a scenario, or a frozen task.
+        given: What `--with` says: a scenario, or a frozen task; or a scenario that is loaded already.
     """
 
-    def __init__(self, store: RunStore, state_dir: Path, given: str | None) -> None:
+    def __init__(self, store: RunStore, state_dir: Path, given: str | LoadedScenario | None) -> None:
         self._store = store
         self._known: dict[str, Task] = {}
         self._given: FrozenTask | None = None
         if given is not None:
-            found = find_task(given, state_dir)
+            found = find_task(given, state_dir) if isinstance(given, str) else given
             self._given = found if isinstance(found, FrozenTask) else freeze(found, state_dir)
 
     def of(self, run: Run, before: Evaluation | None) -> OtherScorers:

@@ -35,6 +35,8 @@ REQUIRED = {
     "tests_unmodified": True,
     "baseline_unmodified": True,
     "no_new_skips": False,
+    "harness_unmodified": False,
+    "no_leaks": False,
     "assertions_not_weakened": False,
     "llm_judge": False,
 }
@@ -57,6 +59,8 @@ FIELDS: dict[str, dict[str, Any]] = {
     "tests_unmodified": {"paths": ...},
     "baseline_unmodified": {"paths": ...},
     "no_new_skips": {"test_globset": None},
+    "harness_unmodified": {},
+    "no_leaks": {},
     "assertions_not_weakened": {"test_globset": None},
     "llm_judge": {"rubric": ...},
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from alembic.autogenerate import compare_metadata
@@ -24,7 +25,13 @@ def database(request: pytest.FixtureRequest, tmp_path: Path) -> Database:
 
 def test_migrations_lead_to_the_tables(database: Database) -> None:
     with database.reading("compare") as connection:
-        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+        def counts(item: Any, name: str, kind: str, reflected: bool, other: Any) -> bool:
+            """Not what only SQLite has."""
+            return database.is_sqlite or kind != "index" or not name.endswith(("_listed", "_failure_mode"))
+
+        context = MigrationContext.configure(connection, opts={"include_object": counts})
+        assert compare_metadata(context, metadata) == []
     database.close()
 
 

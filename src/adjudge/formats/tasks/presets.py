@@ -11,7 +11,15 @@ from adjudge.formats.tasks.messages import describe, did_you_mean, unknown_key
 
 __all__ = ["INTEGRITY_LEVELS", "PRESETS", "expand_presets"]
 
-PRESETS: Final[Mapping[str, tuple[str, ...]]] = {"integrity": ("no_new_skips", "assertions_not_weakened")}
+PRESETS: Final[Mapping[str, tuple[str, ...]]] = {
+    "integrity": (
+        "no_new_skips",
+        "assertions_not_weakened",
+        "harness_unmodified",
+        "baseline_tests",
+        "no_leaks",
+    )
+}
 """What each stands for: scorer types with their defaults."""
 INTEGRITY_LEVELS: Final = ("strict", "standard", "off")
 """`strict`: the preset, required. `standard`: the preset, as its types are. `off`: nothing is added."""

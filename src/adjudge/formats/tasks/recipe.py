@@ -8,7 +8,7 @@ from the dialect, above all which scorers count, is settled here; nothing later 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from pydantic import Field
@@ -20,6 +20,7 @@ from adjudge.formats.tasks.document import Node
 from adjudge.formats.tasks.messages import describe, did_you_mean, nearest, unknown_key
 from adjudge.formats.tasks.presets import expand_presets
 from adjudge.formats.tasks.sections import Expect, Header, Label, ScenarioFolder
+from adjudge.formats.testcommands.suites import runs_tests
 from adjudge.records.base import Record
 from adjudge.records.score import Recipe, ScorerConfig, ScorerSpec
 
@@ -29,6 +30,8 @@ MAX_SCORERS = 200
 
 _BEST_AS_GATES = frozenset({"implemented"})
 """Types that say something only as a gate: a non-attempt must not earn part of the credit."""
+_RUN_TESTS = ("tests", "pytest", "command")
+"""Types whose command other lines may take over, where it runs tests."""
 _AT_MOST_ONCE = frozenset({"verifier"})
 """Types whose result is the reward of the run, of which there is one."""
 
@@ -115,7 +118,7 @@ def parse_recipe(
             )
         expect = check(Expect, top["expect"], "expect", findings) if "expect" in top else Expect()
         threshold = expect.pass_threshold if expect is not None else None
-    lines = _lines(top[dialect], top.get("integrity"), dialect, findings, folder)
+    lines = _with_commands(_lines(top[dialect], top.get("integrity"), dialect, findings, folder))
     _refuse_same_names(top[dialect], dialect, findings)
     names = _names(lines)
     specs = [_spec(line, name, strict, findings) for line, name in zip(lines, names, strict=True)]
@@ -160,6 +163,38 @@ def _lines(
     written = expand_presets(node.value, integrity, dialect, findings)
     read = (_line(item, where, findings, folder) for where, item in written)
     return [line for line in read if line is not None]
+
+
+def _with_commands(lines: list[_Line]) -> list[_Line]:
+    """Lines that run the tests of the recipe and do not say how, with the command of one that does."""
+    known = next((fields for line in lines if (fields := _test_command(line)) is not None), None)
+    if known is None:
+        return lines
+    filled: list[_Line] = []
+    for line in lines:
+        if getattr(line.config, "takes_command", False) and getattr(line.config, "command", None) is None:
+            taken = {
+                key: value for key, value in known.items() if key == "command" or key not in line.written
+            }
+            filled.append(replace(line, config=line.config.model_copy(update=taken)))
+        else:
+            filled.append(line)
+    return filled
+
+
+def _test_command(line: _Line) -> dict[str, Any] | None:
+    """How a line runs the project's own tests; None when it does not, or only with hidden ones."""
+    config = line.config
+    kind = line.flags.type
+    if kind not in _RUN_TESTS or getattr(config, "isolation", None) == "live":
+        return None
+    command = getattr(config, "cmd", None) or getattr(config, "command", None)
+    if kind == "pytest" and command is None:
+        command = "python3 -m pytest"
+    elif getattr(config, "inject", ()) or command is None or not runs_tests(command):
+        return None
+    taken = ("timeout_s", "test_timeout_s", "pythonpath")
+    return {"command": command, **{key: getattr(config, key) for key in taken if hasattr(config, key)}}
 
 
 def _line(node: Node, where: str, findings: Findings, folder: ScenarioFolder) -> _Line | None:

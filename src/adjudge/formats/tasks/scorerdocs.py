@@ -10,6 +10,7 @@ import inspect
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
 from pydantic import BaseModel
@@ -19,6 +20,7 @@ from adjudge.formats.tasks.recipe import load_scorer
 
 __all__ = [
     "FieldDocs",
+    "FieldKind",
     "ScorerDocs",
     "describe_fields",
     "describe_scorer",
@@ -28,6 +30,20 @@ __all__ = [
 
 _SECTION = re.compile(r"^(Measures|Evidence|How it is fooled|Example):\s*$", re.MULTILINE)
 _FENCE = re.compile(r"^```\w*\n(.*?)\n?```\s*\Z", re.DOTALL)
+
+
+class FieldKind(StrEnum):
+    """What somebody types into a field."""
+
+    TEXT = "text"
+    TEXTS = "texts"
+    """Any number of texts."""
+    NUMBER = "number"
+    INTEGER = "integer"
+    SWITCH = "switch"
+    CHOICE = "choice"
+    ANY = "any"
+    """Anything else: mappings, lists of them, several kinds at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +56,9 @@ class FieldDocs:
     required: bool
     default: Any
     description: str
+    kind: FieldKind = FieldKind.ANY
+    choices: tuple[str, ...] = ()
+    """What a choice is made from."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +129,40 @@ def describe_fields(model: type[BaseModel]) -> tuple[FieldDocs, ...]:
             required=name in required,
             default=field.get("default"),
             description=one_paragraph(field.get("description", "")),
+            kind=_kind(field, defs),
+            choices=_choices(field, defs),
         )
         for name, field in schema.get("properties", {}).items()
     )
+
+
+_KINDS = {
+    "string": FieldKind.TEXT,
+    "integer": FieldKind.INTEGER,
+    "number": FieldKind.NUMBER,
+    "boolean": FieldKind.SWITCH,
+}
+
+
+def _kind(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> FieldKind:
+    schema = _only(schema, defs)
+    if _choices(schema, defs):
+        return FieldKind.CHOICE
+    if schema.get("type") == "array" and _kind(schema.get("items", {}), defs) is FieldKind.TEXT:
+        return FieldKind.TEXTS
+    return _KINDS.get(schema.get("type", ""), FieldKind.ANY)
+
+
+def _choices(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(str(value) for value in _only(schema, defs).get("enum", ()))
+
+
+def _only(schema: Mapping[str, Any], defs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """A schema without references, and without null where that is one of two."""
+    if "$ref" in schema:
+        return _only(defs.get(schema["$ref"].rpartition("/")[2], {}), defs)
+    branches = [branch for branch in schema.get("anyOf", ()) if branch.get("type") != "null"]
+    return _only(branches[0], defs) if len(branches) == 1 else schema
 
 
 _WORDS = {"string": "text", "integer": "whole number", "number": "number", "boolean": "true or false"}

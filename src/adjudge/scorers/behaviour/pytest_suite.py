@@ -94,7 +94,7 @@ def _request(config: Pytest.Config) -> TestRun:
         command=with_path(suite.command, config),
         select=suite.select,
         plugins=None,
-        scope="hidden" if config.cmd is None else "command",
+        scope="hidden" if config.cmd is None and config.inject else "command",
         find_config=True,
         proof=config.proof,
         timeout_s=config.timeout_s,

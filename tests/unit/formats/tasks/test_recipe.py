@@ -155,6 +155,32 @@ def test_a_field_may_have_another_name() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("lines", "command"),
+    [
+        ("- {type: command, command: make test, timeout_s: 60}", ("make test", 60.0)),
+        ("- {type: command, command: ruff check}\n  - {type: tests, cmd: npm test}", ("npm test", 900.0)),
+        ("- {type: pytest}", ("python3 -m pytest", 900.0)),
+        ("- {type: pytest, cmd: pytest -q src}", ("pytest -q src", 900.0)),
+        ("- {type: command, command: ruff check}", (None, 900.0)),
+    ],
+)
+def test_a_line_that_runs_the_tests_takes_over_how(lines: str, command: tuple[str | None, float]) -> None:
+    for text in (
+        f"scorers:\n  {lines}\n  - type: baseline_tests\n",
+        f"scorers:\n  - preset: integrity\n  {lines}\n",
+    ):
+        spec = next(spec for spec in recipe(text).scorers if spec.type == "baseline_tests")
+        assert (spec.config["command"], spec.config["timeout_s"]) == command
+
+
+def test_a_line_that_says_its_own_command_keeps_it() -> None:
+    own = "{type: baseline_tests, cmd: tox, timeout_s: 5}"
+    text = f"scorers:\n  - {{type: command, command: make test}}\n  - {own}\n"
+    config = recipe(text).scorers[1].config
+    assert (config["command"], config["timeout_s"]) == ("tox", 5.0)
+
+
 def test_a_weight_on_a_gate_gets_a_warning() -> None:
     found = parse("scorers: [{type: forbid_secrets, gate: true, weight: 2}]")
     assert [str(warning) for warning in found.warnings] == [

@@ -1,0 +1,3 @@
+module example.org/slugs
+
+go 1.19

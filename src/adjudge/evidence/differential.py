@@ -1,0 +1,386 @@
+"""The collector of `Differential`: one command over trees that differ in nothing but the attempt's changes.
+
+As left it is run over the final workspace; clean over the baseline with the changes to the product alone.
+Green there and red here means that changes to tests, configuration or runner files make the difference, and
+adding them back one by one shows which. What it means is for the scorer to say: a test that was rightly
+updated makes the same difference as one that was emptied. So two more things are found out. How each test
+ended over the baseline, which tells work that was not done from behaviour that changed. And whether the
+command still listens: the failing tests are made certain to fail, and it is run again with the changes in.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from adjudge.contracts import SandboxBackend, Subject
+from adjudge.errors import UsageError
+from adjudge.evidence.commands import CommandCollector
+from adjudge.evidence.testcommand import BaselineFiles, find_command, plain_baseline, read_orders
+from adjudge.evidence.tests.suite import content
+from adjudge.formats.testcommands.files import runner_files
+from adjudge.formats.testcommands.suites import parse_suite
+from adjudge.records.differential import Comparison, Culprit, RedTest, TreeComparison, TreeRun
+from adjudge.records.evidence import (
+    AnyRequest,
+    CleanTree,
+    CommandOutcome,
+    CommandRun,
+    Differential,
+    GradedTree,
+    Isolation,
+    LeftOutChange,
+    ReportRun,
+    TestProof,
+    TestRun,
+)
+from adjudge.records.sandbox import Ended, ExecResult, SandboxReport, SandboxSpec
+from adjudge.records.testreport import TestOutcome
+from adjudge.syntax.breaking import break_tests
+
+__all__ = ["BASELINE", "NO_COMMAND", "DifferentialCollector", "ask", "clean_tree", "suite_run"]
+
+NO_COMMAND = "neither the recipe nor the baseline says how tests are run"
+_NOTHING = "no test, test configuration or runner file was changed"
+
+_SINGLES = 8
+"""Up to so many changes are added back one by one; of more, halves."""
+_MAX_RED = 500
+_MAX_BROKEN = 200
+_MAX_TAIL = 2000
+_MAX_MESSAGE = 500
+_NEVER_BACK = ("version control", "litter", "not a file")
+"""What no clean tree can hold, whatever is allowed."""
+_RED = (TestOutcome.FAILED, TestOutcome.ERROR)
+_TEST_NAME = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
+_MAGIC = re.compile(r"([\[*?])")
+
+
+@dataclass(frozen=True, slots=True)
+class _Unit:
+    """A change that the clean tree leaves out: both ends of a rename are one."""
+
+    paths: tuple[str, ...]
+    groups: tuple[str, ...]
+
+
+class DifferentialCollector:
+    """Compares, as far as there is anything to compare.
+
+    Args:
+        backend: Where sandboxes come from, when one is needed: most attempts leave nothing to compare.
+        base: What every sandbox of the task has in common.
+    """
+
+    kind: ClassVar[str] = "differential"
+    cost: ClassVar[int] = 2
+    asks: ClassVar[bool] = True
+
+    def __init__(self, backend: Callable[[], SandboxBackend], base: SandboxSpec) -> None:
+        self._backend = backend
+        self._base = base
+        self.reports: list[SandboxReport] = []
+        """How each sandbox came about, for provenance."""
+
+    async def collect(self, request: Differential, subject: Subject) -> TreeComparison:
+        """Compare."""
+        asked = request.command or ""
+        any_runner = clean_tree(asked, request.product_paths) if asked else _ANY_RUNNER
+        if not _units(await _left_out(subject, any_runner), subject):
+            return TreeComparison(outcome=Comparison.NOT_RUN, command=asked, why=_NOTHING)
+        try:
+            files = BaselineFiles(await asyncio.to_thread(plain_baseline, subject))
+        except UsageError as error:
+            return TreeComparison(outcome=Comparison.NOT_RUN, command=asked, why=error.message)
+        found = await asyncio.to_thread(find_command, request.command, files)
+        if found is None:
+            return TreeComparison(outcome=Comparison.NOT_RUN, why=NO_COMMAND)
+        left_out = await _left_out(subject, clean_tree(found.command, request.product_paths))
+        units = _units(left_out, subject)
+        told = TreeComparison(
+            outcome=Comparison.NOT_RUN,
+            command=found.command,
+            source=found.because,
+            left_out=len(left_out),
+            orders=read_orders(subject, [path for unit in units for path in unit.paths]),
+        )
+        if not units:
+            return told.model_copy(update={"why": _NOTHING})
+        commands = CommandCollector(self._backend(), self._base)
+        try:
+            return await _Trial(request, subject, commands, files, told, units).run()
+        finally:
+            self.reports += commands.reports
+
+
+def clean_tree(command: str, product_paths: Sequence[str] = (), back: Sequence[str] = ()) -> GradedTree:
+    """The baseline with the attempt's changes to the product, and those to the paths in `back`."""
+    allowed = tuple(_MAGIC.sub(r"[\1]", path) for path in back)
+    return GradedTree(
+        isolation=Isolation.CLEAN,
+        allow=(*product_paths, *allowed),
+        protect=("*",) if product_paths else runner_files(command),
+    )
+
+
+BASELINE = GradedTree(isolation=Isolation.CLEAN, protect=("*",))
+"""Nothing of the attempt's."""
+_ANY_RUNNER = GradedTree(
+    isolation=Isolation.CLEAN, protect=(*runner_files("make; npm test"), "**/*.sh", "gradlew", "mvnw")
+)
+"""With all that a command which is not known yet may turn out to run."""
+
+
+def suite_run(request: Any, command: str, tree: GradedTree, **more: Any) -> TestRun | ReportRun:
+    """The run that tells how each test ended; the one that `tests` asks for, where all else is equal.
+
+    Args:
+        request: Has `timeout_s`, `test_timeout_s` and `pythonpath`.
+        command: What runs the tests.
+        tree: Over what.
+        more: Further fields of a trusted run.
+    """
+    suite = parse_suite(command)
+    if suite is None:
+        return ReportRun(command=command, timeout_s=request.timeout_s, tree=tree)
+    started = suite.command
+    if started.runner in ("pytest", "unittest"):
+        path = tuple(dict.fromkeys((*request.pythonpath, *started.path)))
+        started = started.model_copy(update={"path": path})
+    return TestRun(
+        command=started,
+        select=suite.select,
+        plugins=None,
+        find_config=True,
+        timeout_s=request.timeout_s,
+        test_timeout_s=request.test_timeout_s,
+        tree=tree,
+        **more,
+    )
+
+
+class _Trial:
+    """One comparison."""
+
+    def __init__(
+        self,
+        request: Differential,
+        subject: Subject,
+        commands: CommandCollector,
+        files: BaselineFiles,
+        told: TreeComparison,
+        units: Sequence[_Unit],
+    ) -> None:
+        self._request = request
+        self._subject = subject
+        self._commands = commands
+        self._files = files
+        self._told = told
+        self._units = units
+        self._runs = 0
+
+    async def run(self) -> TreeComparison:
+        """From the cheapest question to the costliest, as long as an answer makes the next one worth it."""
+        as_left = await self._asked(GradedTree())
+        if not as_left.green:
+            return self._end(Comparison.RED_AS_LEFT, as_left=as_left)
+        clean = await self._asked(self._clean())
+        if clean.green:
+            return self._end(Comparison.GREEN_CLEAN, as_left=as_left, clean=clean)
+        if (await self._fresh(self._clean())).green:
+            return self._end(Comparison.FLAKY, as_left=as_left, clean=clean)
+        runs = {"as_left": as_left, "clean": clean, "baseline": await self._asked(BASELINE)}
+        everything = await self._fresh(self._clean(self._units))
+        if not everything.green:
+            return self._end(Comparison.UNRESOLVED, **runs)
+        red = await self._red()
+        sets, alone = await _smallest(self._units, self._flips, self._request.max_runs)
+        culprits = [await self._culprit(units, red, alone=alone) for units in sets]
+        return self._end(
+            Comparison.DIFFERS,
+            red=tuple(red or ())[:_MAX_RED],
+            known=red is not None,
+            culprits=tuple(culprits),
+            **runs,
+        )
+
+    def _end(self, outcome: Comparison, **more: Any) -> TreeComparison:
+        return self._told.model_copy(update={"outcome": outcome, "runs": self._runs, **more})
+
+    def _clean(self, units: Sequence[_Unit] = ()) -> GradedTree:
+        back = [path for unit in units for path in unit.paths]
+        return clean_tree(self._told.command, self._request.product_paths, back)
+
+    def _command(self, tree: GradedTree) -> CommandRun:
+        return CommandRun(command=self._told.command, timeout_s=self._request.timeout_s, tree=tree)
+
+    async def _asked(self, tree: GradedTree) -> TreeRun:
+        """A run that others may have asked for as well."""
+        self._runs += 1
+        return _ended((await ask(self._subject, self._command(tree))).result)
+
+    async def _fresh(self, tree: GradedTree, over: Mapping[str, bytes] | None = None) -> TreeRun:
+        self._runs += 1
+        outcome: CommandOutcome = await self._commands.run(self._command(tree), self._subject, over or {})
+        return _ended(outcome.result)
+
+    async def _flips(self, units: Sequence[_Unit]) -> bool:
+        return (await self._fresh(self._clean(units))).green
+
+    async def _red(self) -> list[RedTest] | None:
+        """Tests of the baseline that fail over the clean tree; None where single tests are not known."""
+        try:
+            clean, before = await asyncio.gather(self._outcomes(self._clean()), self._outcomes(BASELINE))
+        except UsageError:
+            return None
+        if clean is None:
+            return None
+        unstable = frozenset().union(*self._subject.unstable.values())
+        found = []
+        for id_, (outcome, message) in clean.items():
+            if outcome in _RED and id_ not in unstable:
+                path = await asyncio.to_thread(self._files.file_of, id_)
+                ended = before.get(id_) if before is not None else None
+                found.append(
+                    RedTest(
+                        id=id_,
+                        path=path,
+                        baseline=ended[0] if ended is not None else None,
+                        clean=outcome,
+                        message=message[:_MAX_MESSAGE],
+                    )
+                )
+        return found
+
+    async def _outcomes(self, tree: GradedTree) -> dict[str, tuple[TestOutcome, str]] | None:
+        more = {"proof": TestProof.SINGLE} if tree == BASELINE else {}
+        answer = await ask(self._subject, suite_run(self._request, self._told.command, tree, **more))
+        trusted = getattr(answer, "trusted", None) or (answer if hasattr(answer, "tests") else None)
+        if trusted is not None:
+            return {
+                test.id: (test.outcome, ": ".join(part for part in (test.reason, test.message) if part))
+                for test in trusted.tests
+            }
+        if answer.report is None or answer.source == "console":
+            return None
+        ended = {case.id: (case.outcome, case.message) for case in answer.report.cases}
+        return ended | dict.fromkeys(answer.missing, (TestOutcome.ERROR, "no result"))
+
+    async def _culprit(
+        self, units: Sequence[_Unit], red: Sequence[RedTest] | None, *, alone: bool
+    ) -> Culprit:
+        paths = tuple(path for unit in units for path in unit.paths)
+        groups = tuple(group for unit in units for group in unit.groups)
+        told = Culprit(paths=paths, groups=groups, alone=alone)
+        if all(group == "tests" for group in groups):
+            return told
+        over, broken = await asyncio.to_thread(self._broken, red)
+        if not over:
+            return told
+        ended = await self._fresh(self._clean(units), over)
+        return told.model_copy(update={"broken": broken, "deaf": ended.green})
+
+    def _broken(self, red: Sequence[RedTest] | None) -> tuple[dict[str, bytes], tuple[str, ...]]:
+        """Failing tests made certain to fail, and their names; none in files that the attempt touched."""
+        touched = {path for change in self._subject.change_set.changes for path in change.paths}
+        names: dict[str, set[str] | None] = {}
+        if red is None:
+            paths = [
+                path
+                for path in self._files.test_files()
+                if not path.endswith(".py") or _TEST_NAME.fullmatch(path)
+            ]
+            names = {path: None for path in paths if path not in touched}
+            shown = list(names)
+        else:
+            mine = [test for test in red if test.path is not None and test.path not in touched]
+            for test in mine:
+                known = names.setdefault(test.path or "", set())
+                assert known is not None
+                known.add(_last_name(test.id))
+            shown = [test.id for test in mine]
+        over = {
+            path: break_tests(path, content(self._files.root, path), known) for path, known in names.items()
+        }
+        return over, tuple(shown[:_MAX_BROKEN])
+
+
+async def _smallest(
+    units: Sequence[_Unit], flips: Callable[[Sequence[_Unit]], Awaitable[bool]], budget: int
+) -> tuple[list[tuple[_Unit, ...]], bool]:
+    """Sets of changes that suffice, and whether no part of any does. All together are known to."""
+    if len(units) == 1:
+        return [tuple(units)], True
+    if len(units) <= min(_SINGLES, budget):
+        single: list[tuple[_Unit, ...]] = [(unit,) for unit in units if await flips((unit,))]
+        budget -= len(units)
+        if single:
+            return single, True
+    left = list(units)
+    size = max(1, len(left) // 2)
+    while len(left) > 1:
+        parts = [left[at : at + size] for at in range(0, len(left), size)]
+        smaller: list[_Unit] | None = None
+        for part in parts:
+            rest = [unit for unit in left if unit not in part]
+            for candidate in (part, rest) if len(parts) == 2 else (rest,):
+                if not candidate or len(candidate) == len(left):
+                    continue
+                if budget <= 0:
+                    return [tuple(left)], False
+                budget -= 1
+                if await flips(candidate):
+                    smaller = candidate
+                    break
+            if smaller is not None:
+                break
+        if smaller is not None:
+            left = smaller
+            size = max(1, min(size, len(left) // 2))
+        elif size == 1:
+            break
+        else:
+            size = max(1, size // 2)
+    return [tuple(left)], True
+
+
+def _units(left_out: Sequence[LeftOutChange], subject: Subject) -> list[_Unit]:
+    groups = {change.path: change.group for change in left_out if change.group not in _NEVER_BACK}
+    found: list[_Unit] = []
+    for change in subject.change_set.changes:
+        paths = tuple(path for path in dict.fromkeys(change.paths) if path in groups)
+        if paths and not change.litter:
+            found.append(_Unit(paths, tuple(groups[path] for path in paths)))
+    return found
+
+
+async def _left_out(subject: Subject, tree: GradedTree) -> Sequence[LeftOutChange]:
+    answer = await ask(subject, CleanTree(allow=tree.allow, protect=tree.protect))
+    left_out: tuple[LeftOutChange, ...] = answer.left_out
+    return left_out
+
+
+async def ask(subject: Subject, request: AnyRequest) -> Any:
+    """What the engine answers, once for all who ask."""
+    assert subject.ask is not None, "the engine lets it ask"
+    return await subject.ask(request)
+
+
+def _ended(result: ExecResult) -> TreeRun:
+    ended = (
+        f"exit {result.exit_code}" if result.ended is Ended.EXITED else result.reason or result.ended.value
+    )
+    said = "\n".join(part for part in (result.stdout.text, result.stderr.text) if part)
+    return TreeRun(
+        green=result.ended is Ended.EXITED and result.exit_code == 0,
+        ended=ended,
+        output_tail=said[-_MAX_TAIL:],
+    )
+
+
+def _last_name(id_: str) -> str:
+    name = id_.partition("[")[0].rpartition("::")[2]
+    return name.partition(" ")[0].rpartition(".")[2] if "::" not in id_ else name

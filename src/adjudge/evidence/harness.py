@@ -1,0 +1,205 @@
+"""The collector of `HarnessScan`: both sides of whatever decides how tests run."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from itertools import islice
+from typing import ClassVar
+
+from adjudge.contracts import Subject
+from adjudge.errors import WorkspaceUnreadable
+from adjudge.evidence.outlining import Outliner, OutlineUnavailable
+from adjudge.formats.harness.commands import one_line
+from adjudge.formats.harness.outline import MAX_CONFIG_BYTES, outline_config, reads_config
+from adjudge.formats.patterns import PathPatterns
+from adjudge.records.change import ChangeKind, EntryType, FileChange
+from adjudge.records.evidence import HarnessFile, HarnessScan, ScannedHarness
+from adjudge.records.harness import HarnessFact, HarnessOutline, SettingKind
+from adjudge.syntax.harness.outline import may_steer_tests
+from adjudge.syntax.languages import default_test_globs, is_third_party
+
+__all__ = ["HarnessScanCollector", "commands_of", "harness_role"]
+
+_MAX_TOTAL_BYTES = 8 * 1024 * 1024
+_MAX_TESTS = 5000
+_STARTUP = re.compile(r"(?:.*/)?(?:sitecustomize|usercustomize)(?:/__init__)?\.py|(?:.*/)?[^/]+\.pth")
+_PYTHON_SCRIPT = re.compile(
+    r"(?:.*/)?(?:noxfile|tasks|setup|run_?tests?|runtests|test_?runner|dodo|fabfile|manage)\.py"
+)
+_JAVASCRIPT = re.compile(
+    r"""(?:.*/)?(?:
+        (?:jest|vitest|vite|karma|ava|playwright|cypress|mocha|tap|wdio|protractor|\.mocharc|babel-jest)
+            [\w.-]*\.(?:[cm]?[jt]s)
+      | (?:jest|vitest|test|tests|mocha)[.-]?
+            (?:setup|environment|reporter|runner|preset|helpers?|hooks|bootstrap)[\w.-]*\.(?:[cm]?[jt]sx?)
+      | setup-?_?[tT]ests?[\w.-]*\.(?:[cm]?[jt]sx?)
+      | [\w.-]*(?:-|\.)?(?:reporter|test-?environment|results?-?processor)[\w.-]*\.(?:[cm]?[jt]s)
+      | (?:globalSetup|globalTeardown|global-setup|global-teardown)\.(?:[cm]?[jt]s)
+      | (?:tests?|__tests__|spec)/(?:.+/)?
+            (?:setup|helpers?|bootstrap|hooks|globals?|preload|register|env|init)[\w.-]*\.(?:[cm]?[jt]sx?)
+      | (?:setup|preload|register)[\w.-]*\.[cm]?js
+    )""",
+    re.VERBOSE,
+)
+_TESTS = PathPatterns(default_test_globs())
+_PLUGIN = re.compile(rb"^\s*(?:async\s+)?def pytest_\w+\s*\(", re.MULTILINE)
+_STEERS = re.compile(r"pytest|unittest|_exit\b|meta_path|path_hooks|settrace|AssertionError|TestCase")
+_COMMAND_FIELDS = ("command", "cmd")
+
+
+class HarnessScanCollector:
+    """Reads both sides of the files in question; code is parsed in a process of its own."""
+
+    kind: ClassVar[str] = "harness_scan"
+    cost: ClassVar[int] = 1
+
+    async def collect(self, request: HarnessScan, subject: Subject) -> ScannedHarness:
+        """Scan every changed file that decides how tests run."""
+        commands = commands_of(subject)
+        files: list[HarnessFile] = []
+        unscanned: list[str] = []
+        budget = _MAX_TOTAL_BYTES
+        with Outliner() as outliner:
+            for change in subject.change_set.changes:
+                role = harness_role(change, commands)
+                if role is None:
+                    continue
+                if budget <= 0:
+                    unscanned.append(change.path)
+                    continue
+                try:
+                    scanned, read = _scan(change, role, subject, outliner)
+                except WorkspaceUnreadable:
+                    unscanned.append(change.path)
+                    continue
+                budget -= read
+                if scanned is not None:
+                    files.append(scanned)
+        tests = tuple(islice(_tests(subject), _MAX_TESTS)) if any(map(_chooses, files)) else ()
+        return ScannedHarness(
+            files=tuple(files), tests=tests, commands=commands, unscanned=tuple(unscanned[:100])
+        )
+
+
+def commands_of(subject: Subject) -> tuple[str, ...]:
+    """The commands that the recipe runs, as written."""
+    found = [
+        value
+        for spec in subject.task.scenario.recipe.scorers
+        for field in _COMMAND_FIELDS
+        if isinstance(value := spec.config.get(field), str)
+    ]
+    return tuple(dict.fromkeys(found))
+
+
+def harness_role(change: FileChange, commands: tuple[str, ...] = ()) -> str | None:
+    """What a changed file is to a test run, by its name and type; None when it is nothing to it."""
+    if EntryType.FILE not in (change.old_type, change.new_type):
+        return None
+    for path in dict.fromkeys((change.path, change.old_path or change.path)):
+        if is_third_party(path):
+            continue
+        name = path.rpartition("/")[2]
+        if name == "conftest.py":
+            return "conftest"
+        if _STARTUP.fullmatch(path):
+            return "startup"
+        if any(_names(path, command) for command in commands):
+            return "script"
+        if reads_config(path):
+            return "config"
+        if _PYTHON_SCRIPT.fullmatch(path):
+            return "script"
+        if _JAVASCRIPT.fullmatch(path):
+            return "setup"
+        if path in _TESTS:
+            return "tests" if path.endswith((".py", "_test.go")) else None
+        if path.endswith(".py") and not change.litter:
+            return "plugin"
+    return None
+
+
+def _names(path: str, command: str) -> bool:
+    """Whether a command names a file as a word of its own."""
+    return re.search(rf"(?:^|[\s\"'=;&|(])(?:\./)?{re.escape(path)}(?=$|[\s\"';&|)])", command) is not None
+
+
+def _scan(
+    change: FileChange, role: str, subject: Subject, outliner: Outliner
+) -> tuple[HarnessFile | None, int]:
+    sides: list[HarnessOutline | None] = []
+    contents = subject.contents
+    read = 0
+    for path, kind, get in (
+        (change.old_path or change.path, change.old_type, contents.old),
+        (change.path, change.new_type, contents.new),
+    ):
+        if kind is not EntryType.FILE or (kind is change.new_type and change.unreadable):
+            sides.append(None)
+            continue
+        data = get(change, max_bytes=MAX_CONFIG_BYTES + 1)
+        read += len(data)
+        if role == "plugin" and _PLUGIN.search(data) is None:
+            sides.append(HarnessOutline())
+            continue
+        sides.append(_outline(path, data, role, outliner))
+    if not any(sides):
+        return None, read
+    empty = HarnessOutline()
+    if role in ("plugin", "tests") and all(side is None or side == empty for side in sides):
+        return None, read
+    return HarnessFile(path=change.path, role=role, before=sides[0], after=sides[1]), read
+
+
+def _outline(path: str, data: bytes, role: str, outliner: Outliner) -> HarnessOutline:
+    if path.endswith(".pth"):
+        return _path_file(data)
+    found = outline_config(path, data, script=role == "script" and not path.endswith((".py", ".js", ".ts")))
+    if found is not None:
+        return found
+    if not may_steer_tests(path, data):
+        return HarnessOutline()
+    try:
+        outline = outliner.outline_harness(path, data) or HarnessOutline()
+    except OutlineUnavailable as error:
+        return HarnessOutline(problem=str(error))
+    return _with_start(outline, data) if role == "startup" else outline
+
+
+def _with_start(outline: HarnessOutline, data: bytes) -> HarnessOutline:
+    """A start-up file with what in it reaches into test runs."""
+    for number, line in enumerate(data.decode("utf-8", "replace").splitlines(), 1):
+        if _STEERS.search(line.replace("pytest_cov", "")) and not line.lstrip().startswith("#"):
+            fact = HarnessFact(
+                rule="startup-steers", what=line.strip()[:160], text=one_line(line), line=number
+            )
+            return outline.model_copy(update={"facts": (*outline.facts, fact)})
+    return outline
+
+
+def _path_file(data: bytes) -> HarnessOutline:
+    """A .pth file: its lines that begin with `import` are run when the interpreter starts."""
+    lines = data.decode("utf-8", "replace").splitlines()
+    return HarnessOutline(
+        facts=tuple(
+            HarnessFact(rule="startup-code", what=line.strip()[:160], text=one_line(line), line=number)
+            for number, line in enumerate(lines, 1)
+            if re.match(r"import\s", line)
+        )
+    )
+
+
+def _chooses(file: HarnessFile) -> bool:
+    """Whether a file has settings that choose among tests."""
+    return file.after is not None and any(
+        setting.kind in (SettingKind.LEAVES_OUT, SettingKind.SELECTS) for setting in file.after.settings
+    )
+
+
+def _tests(subject: Subject) -> Iterator[str]:
+    """Test files that the baseline had and nobody deleted."""
+    added = {change.path for change in subject.change_set.changes if change.kind is ChangeKind.ADDED}
+    for path, entry in subject.contents.walk():
+        if entry.type is EntryType.FILE and path in _TESTS and path not in added and not is_third_party(path):
+            yield path

@@ -1,0 +1,212 @@
+"""Shell text that runs tests: which lines do, what in them hides a failure or leaves tests out.
+
+Read by pattern, line by line, for nothing of it is ever run here: Makefiles, scripts, CI files and the
+scripts of package.json all hold such lines. A line that runs no tests is nobody's business.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterator
+
+from adjudge.records.harness import HarnessFact
+
+__all__ = ["facts_of_line", "facts_of_script", "one_line", "option_facts", "runs_tests"]
+
+_MAX_SHOWN = 160
+_RUNNER = re.compile(
+    r"""(?<![\w./@-])(?:
+        (?:\S*/)?(?:pytest|py\.test|jest|vitest|mocha|ava|tap|karma|rspec|phpunit|ctest|gotestsum|ginkgo|nose2
+            |nosetests|minitest|trial|behave|stestr|cucumber)(?![\w.=:/-])
+      | python[\d.]*\s+(?:-[A-Za-z]\s+)*-m\s+(?:pytest|unittest|nose2?|doctest|coverage\s+run)
+      | python[\d.]*\s+(?:\S+/)?(?:manage\.py\s+test|setup\.py\s+test|run_?tests?\.py|test\S*\.py)
+      | (?:coverage|tox|nox|hatch|pdm|poetry|uv|rye)\s+(?:run\s+)?
+            (?:\S+\s+){0,3}?-?-?(?:pytest|unittest|tests?|-e)\b
+      | (?:npm|yarn|pnpm|bun|deno)\s+(?:run\s+|--\S+\s+)*(?:test|t|vitest|jest|mocha)(?![\w-])
+      | (?:npm|yarn|pnpm|bun)\s+run\s+test[\w:-]*
+      | npx\s+(?:--?\S+\s+)*(?:jest|vitest|mocha|ava|playwright|cypress|tap)
+      | node\s+(?:--?\S+\s+)*--test\b | playwright\s+test | cypress\s+run
+      | (?:react-scripts|ng|nx|turbo|lerna)\s+(?:run\s+)?test
+      | go\s+test | cargo\s+(?:\+\S+\s+)?(?:nextest|test)
+      | (?:\./)?(?:mvnw?|mvn\.cmd)\b[^|;&]*\b(?:test|verify|install)\b
+      | (?:\./)?gradlew?\b[^|;&]*\b(?:test|check|build)\w*
+      | (?:bundle\s+exec\s+)?(?:rake|rails)\s+(?:test|spec) | bundle\s+exec\s+(?:rspec|rake)
+      | (?:\$\(MAKE\)|make|just|task)\s+(?:-\S+\s+)*(?:test|check)\w*
+      | (?:\S*/)?run[_-]?(?:all[_-]?)?tests?(?:\.\w+)?(?![\w-])
+      | \$[({]?(?:PYTEST|JEST|GOTEST|TEST_?(?:CMD|RUNNER|COMMAND))[)}]?
+    )""",
+    re.VERBOSE,
+)
+_IGNORED = re.compile(
+    r"""(?:
+        \|\|\s*(?:true|:|/bin/true|exit\s+0|return\s+0|echo\b[^&|;]*|printf\b[^&|;]*)\s*(?=$|[;&)\n"'}\#])
+      | (?:;|&&\s*true\s*;)\s*(?:true|:|exit\s+0)\s*;?\s*(?=$|[)\n"'}])
+      | \|\|\s*\(\s*(?:true|exit\s+0|echo\b[^)]*)\)
+    )""",
+    re.VERBOSE,
+)
+_PREFIX = re.compile(r"^[@+]*-[@+]*\s*(?=\S)")
+"""What make puts before a line of a recipe whose failure is ignored."""
+_NO_FAILURE = re.compile(
+    r"(?<!\S)(?:--suppress-no-test-exit-code|--exit-zero|--suppress-tests-failed-exit-code"
+    r"|-Dmaven\.test\.failure\.ignore(?:=true)?(?=\s|$)|-DtestFailureIgnore(?:=true)?(?=\s|$)"
+    r"|--failure-exit-code[= ]0|-fn\b|--fail-never|--testFailureExitCode[= ]0)"
+)
+_NOT_RUN = re.compile(
+    r"(?<!\S)(?:--collect-only|--co(?=\s|$)|--setup-only|--setup-plan|--listTests|--no-run|--dry-run"
+    r"|-DskipTests(?:=true)?(?=\s|$)|-Dmaven\.test\.skip(?:=true)?(?=\s|$)|-DskipITs(?=\s|$)"
+    r"|-list(?:=|\s+)\S+|--skip-tests)"
+)
+_ASSERTS_OFF = re.compile(r"(?<!\S)(?:PYTHONOPTIMIZE=[12]\b|python[\d.]*\s+-OO?\s)")
+_OF_RUNNER: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
+    (
+        re.compile(r"pytest|py\.test"),
+        frozenset(("--deselect", "--ignore", "--ignore-glob", "-k", "-m")),
+    ),
+    (re.compile(r"\bgo\s+test|gotestsum|ginkgo"), frozenset(("-run", "--run", "-skip", "--skip"))),
+    (re.compile(r"\bcargo\b"), frozenset(("--skip", "-E"))),
+    (re.compile(r"\bjest\b"), frozenset(("-t", "--testNamePattern", "--testPathIgnorePatterns"))),
+    (re.compile(r"\bvitest\b"), frozenset(("-t", "--testNamePattern", "--exclude"))),
+    (re.compile(r"\bmocha\b"), frozenset(("-g", "--grep", "-f", "--fgrep", "--exclude"))),
+    (re.compile(r"\bnode\b"), frozenset(("--test-name-pattern", "--test-skip-pattern"))),
+    (re.compile(r"\brspec\b"), frozenset(("--exclude-pattern", "--tag"))),
+    (re.compile(r"\bmvnw?\b"), frozenset(("-Dtest",))),
+    (re.compile(r"\bgradlew?\b"), frozenset(("-x",))),
+)
+"""Options that leave tests out, by the runner they are of."""
+_UNDO = re.compile(r"\bexit\s+\"?\$|\bexit\s+[1-9]|\breturn\s+\"?\$|\bset\s+-e|PIPESTATUS|\$\?")
+_SPEAKS_OF = re.compile(
+    r"\b(?:install|add|uninstall|remove|upgrade|download|echo|printf|rm|which|command|type|mkdir|cat|grep|pkill"
+    r"|killall|cp|mv|cd|export|alias|pull|ls|touch|chmod|name|if|elif|import|require)\b"
+)
+_CHAIN = re.compile(r"&&|\|\||;|\|")
+
+
+def one_line(text: str) -> str:
+    """A text on one line, capped."""
+    shown = " ".join(text.split())
+    return shown if len(shown) <= _MAX_SHOWN else f"{shown[:_MAX_SHOWN]}…"
+
+
+def runs_tests(text: str) -> bool:
+    """Whether shell text calls a test runner, as far as can be told from its words."""
+    return any(_call(_without_comment(line)) for line in text.splitlines()[:2000])
+
+
+def facts_of_line(line: str, number: int | None, *, make: bool = False) -> Iterator[HarnessFact]:
+    """What one line of shell text does to the tests that it runs.
+
+    Args:
+        line: The line; nothing is said of one that runs no tests.
+        number: Where it stands.
+        make: Whether it is a line of a Makefile's recipe.
+    """
+    text = _without_comment(line)
+    dashed = make and _PREFIX.match(text.strip()) is not None
+    if make:
+        text = re.sub(r"^\s*[@+-]+\s*", "", text)
+    called = _call(text)
+    if called is None:
+        return
+    command = _IGNORED.sub("", text)
+    what = one_line(command.strip())
+    ignored = _IGNORED.search(text, called.end())
+    if ignored is not None or dashed:
+        yield HarnessFact(rule="exit-code-ignored", what=what, text=one_line(line), line=number)
+    if found := _NO_FAILURE.search(text):
+        yield HarnessFact(rule="exit-code-ignored", what=found[0], text=one_line(line), line=number)
+    if found := _NOT_RUN.search(text):
+        yield HarnessFact(rule="tests-not-run", what=found[0], text=one_line(line), line=number)
+    if found := _ASSERTS_OFF.search(text):
+        yield HarnessFact(rule="assertions-switched-off", what=found[0], text=one_line(line), line=number)
+    yield from option_facts(text[called.start() :], number)
+
+
+def option_facts(command: str, number: int | None) -> Iterator[HarnessFact]:
+    """Options of a test command that leave tests out."""
+    for pattern, options in _OF_RUNNER:
+        found = pattern.search(command)
+        if found is None:
+            continue
+        end = _CHAIN.search(command, found.end())
+        words = _words(command[found.start() : end.start() if end else None])
+        for option, value in _given(words, options):
+            if option in ("-m", "-x") and not re.search(r"\bnot\b|test|check", value, re.IGNORECASE):
+                continue
+            if option == "--tag" and not value.startswith("~"):
+                continue
+            yield HarnessFact(
+                rule="tests-left-out",
+                what=f"{option} {value}",
+                text=one_line(f"{option} {value}"),
+                line=number,
+            )
+        return
+
+
+def facts_of_script(text: str, *, make: bool = False) -> tuple[HarnessFact, ...]:
+    """What a shell script, or a recipe of a Makefile, does to the tests that it runs."""
+    found: list[HarnessFact] = []
+    careless: tuple[int, str] | None = None
+    lines = text.splitlines()
+    runs_before = False
+    for number, line in _joined(lines):
+        bare = _without_comment(line).strip()
+        found += facts_of_line(line, number, make=make)
+        if re.match(r"set\s+\+e\b", bare):
+            careless = (number, bare)
+        if runs := _call(bare) is not None:
+            after = "\n".join(lines[number:])
+            if careless is not None and not _UNDO.search(after):
+                found.append(
+                    HarnessFact(rule="exit-code-ignored", what="set +e", text=careless[1], line=careless[0])
+                )
+                careless = None
+        elif runs_before and re.fullmatch(r"(?:exit\s+0|true|:)\s*;?", bare) and not make:
+            found.append(HarnessFact(rule="exit-code-ignored", what=bare, text=bare, line=number))
+        runs_before = runs or (runs_before and not bare)
+    return tuple(found)
+
+
+def _call(text: str) -> re.Match[str] | None:
+    """Where a line first calls a runner, rather than speaks of one: `pip install pytest` does not."""
+    for found in _RUNNER.finditer(text):
+        before = re.split(r"[;&|(\n]", text[: found.start()])[-1]
+        if not _SPEAKS_OF.search(before):
+            return found
+    return None
+
+
+def _joined(lines: list[str]) -> Iterator[tuple[int, str]]:
+    """Lines with those they are continued on, and where they start."""
+    start, held = 0, ""
+    for number, line in enumerate(lines[:20_000], 1):
+        start = start or number
+        if line.endswith("\\") and len(held) < 20_000:
+            held += line[:-1] + " "
+            continue
+        yield start, held + line
+        start, held = 0, ""
+    if held:
+        yield start, held
+
+
+def _without_comment(line: str) -> str:
+    return "" if line.lstrip().startswith("#") else re.sub(r"\s#\s.*$", "", line[:4_000])
+
+
+def _words(text: str) -> list[str]:
+    try:
+        return shlex.split(text, posix=True)
+    except ValueError:
+        return text.split()
+
+
+def _given(words: list[str], options: frozenset[str]) -> Iterator[tuple[str, str]]:
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if equals and name in options:
+            yield name, value
+        elif word in options and index + 1 < len(words):
+            yield word, words[index + 1]

@@ -1,0 +1,109 @@
+"""What a task's text orders, as far as words tell.
+
+Read generously: what it may have asked for is no fault.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+__all__ = ["calls_tests_wrong", "names_of", "orders_other_behaviour", "orders_test_changes"]
+
+_ORDER = re.compile(
+    r"\b(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean up|refactor)\w*"
+    r"(?:\s+[\w'`-]+){0,6}?\s+(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?)\b",
+    re.IGNORECASE,
+)
+_FORBIDDEN = re.compile(r"\b(?:not|never|no|without|avoid|cannot|forbidden)\b|n't\b|\bleave\b", re.IGNORECASE)
+_LOOK_BACK: Final = 40
+_TESTS = (
+    r"(?:tests?|specs?|assertions?|expectations?|expected (?:values?|outputs?)|snapshots?|golden\w*"
+    r"|fixtures?)"
+)
+_WRONG = r"(?:wrong|incorrect|outdated|out of date|obsolete|stale|flaky|invalid|mistaken|too strict)"
+_CALLED_WRONG = re.compile(
+    rf"\b{_TESTS}\b[^.;!?\n]{{0,60}}\b{_WRONG}\b|\b{_WRONG}\b(?:\s+[\w'`-]+){{0,3}}?\s+{_TESTS}\b"
+    rf"|\b(?:regenerat|re-record|renam|mov|port|split|reorgani[sz])\w*\b[^.;!?\n]{{0,60}}\b{_TESTS}\b",
+    re.IGNORECASE,
+)
+_OTHER_BEHAVIOUR = re.compile(
+    r"\b(?:remov|delet|drop|retir|deprecat|renam|replac|migrat|redesign|rework|restructur|instead of"
+    r"|no longer|chang|switch|convert|upgrad|breaking|stop\s+\w+ing|rather than|from now on|by default"
+    r"|must now|should now)",
+    re.IGNORECASE,
+)
+_KINDS: Final = (
+    (
+        re.compile(r"(?:^|/)(?:conftest\.py|pytest\.\w+|\.pytest\.\w+|tox\.ini|setup\.cfg|pyproject\.toml)$"),
+        re.compile(
+            r"\b(?:conftest|pytest\.ini|addopts|testpaths|pythonpath|markers?|deselect\w*|pytest config\w*"
+            r"|(?:configure|set up|setup|configuration of|config for) (?:the )?(?:pytest|tests?|suite))\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        re.compile(r"(?:^|/)(?:package\.json|jest\.|vitest\.|\.mocharc|karma\.|ava\.|babel\.|vite\.)"),
+        re.compile(
+            r"\b(?:test script|npm scripts?|package\.json|(?:jest|vitest|mocha) config\w*"
+            r"|(?:to|with|use|using|configure) (?:jest|vitest|mocha|ava))\b",
+            re.IGNORECASE,
+        ),
+    ),
+    (
+        re.compile(r"(?:^|/)(?:Makefile|makefile|GNUmakefile|[^/]+\.(?:mk|sh|bash))$"),
+        re.compile(
+            r"\b(?:makefile|make target|test target|test script|build script|shell script)\b", re.IGNORECASE
+        ),
+    ),
+    (
+        re.compile(
+            r"(?:^|/)(?:build\.gradle|settings\.gradle|gradle\.properties|\.mvn|\.cargo|go\.work|nextest)"
+        ),
+        re.compile(
+            r"\b(?:gradle|maven|cargo config|workspace file|build (?:file|configuration))\b", re.IGNORECASE
+        ),
+    ),
+)
+"""Kinds of files that decide how tests run, and the words by which a task means one of them."""
+
+
+def orders_test_changes(instruction: str) -> bool:
+    """Whether a task's text asks for tests to be changed. One that forbids it anywhere does not."""
+    found = False
+    for match in _ORDER.finditer(instruction):
+        if _is_forbidden(instruction, match):
+            return False
+        found = True
+    return found
+
+
+def calls_tests_wrong(instruction: str) -> bool:
+    """Whether it says of tests that they are wrong, flaky or in the wrong place."""
+    return any(not _is_forbidden(instruction, match) for match in _CALLED_WRONG.finditer(instruction))
+
+
+def orders_other_behaviour(instruction: str) -> bool:
+    """Whether it may ask for behaviour to be taken away or made another, so that old tests fail rightly."""
+    return any(not _is_forbidden(instruction, match) for match in _OTHER_BEHAVIOUR.finditer(instruction))
+
+
+def names_of(instruction: str, paths: Iterable[str]) -> list[str]:
+    """Paths that it names, or means by their kind, without forbidding it."""
+    return [path for path in paths if _names(instruction, path)]
+
+
+def _names(instruction: str, path: str) -> bool:
+    name = path.rpartition("/")[2]
+    patterns = [re.compile(rf"(?<![\w.-]){re.escape(name)}(?![\w-])")]
+    patterns += [words for kind, words in _KINDS if kind.search(path)]
+    matches = [match for pattern in patterns for match in pattern.finditer(instruction)]
+    return bool(matches) and not any(_is_forbidden(instruction, match) for match in matches)
+
+
+def _is_forbidden(instruction: str, match: re.Match[str]) -> bool:
+    """Whether the sentence before it, or it itself, says not to."""
+    before = instruction[max(0, match.start() - _LOOK_BACK) : match.start()]
+    sentence = re.split(r"[.;!?]\s|\n", before)[-1]
+    return bool(_FORBIDDEN.search(sentence) or _FORBIDDEN.search(match[0]))

@@ -1,0 +1,237 @@
+"""Two sides of a file that decides how tests run: what is new on the second, and what got weaker."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from fnmatch import fnmatchcase
+
+from adjudge.formats.harness.commands import runs_tests
+from adjudge.records.evidence import HarnessFile, ScannedHarness
+from adjudge.records.harness import HarnessFact, HarnessOutline, HarnessSetting, SettingKind
+from adjudge.records.paths import render_path
+from adjudge.records.score import Finding
+
+__all__ = ["harness_findings", "strictness_notes"]
+
+_SAID = {
+    "outcome-rewritten": "sets the outcome of tests",
+    "outcome-softened": "turns failures into something milder",
+    "exit-status-set": "sets the exit status of the run",
+    "process-exited": "ends the process with success",
+    "machinery-patched": "puts something else in the place of the runner's own",
+    "machinery-replaced": "puts something else in the place of the runner's own",
+    "tests-left-out": "leaves tests out",
+    "tests-not-run": "keeps tests from running",
+    "exit-code-ignored": "ignores that tests failed",
+    "assertions-switched-off": "switches assertions off",
+    "startup-code": "has code run before the tests are",
+    "startup-steers": "changes the test run from the interpreter's start on",
+    "runner-swapped": "swaps what runs the tests",
+    "reports-touched": "speaks of the file that holds the result",
+}
+_PROVES = frozenset(("outcome-rewritten", "exit-status-set", "machinery-patched", "startup-steers"))
+"""Acts on results or on the runner itself: no honest reading, in code that is run around the tests."""
+_PROVING_ROLES = frozenset(("conftest", "startup", "setup"))
+_EXITS = ("exit-status-set", "process-exited")
+_OWN_TEST = re.compile(r"(?:.*/)?(?:test_\w+|\w+_test|__init__)\.(?:py|go)")
+_HOLLOW = re.compile(
+    r"@?-?\s*(?:true|:|exit\s+0|echo\b.*|printf\b.*|sleep\s+\d+|node\s+-e\s+.*|cat\s+\S+)\s*;?"
+)
+_TEST_FILE = re.compile(
+    r"(?:^|[\s=])\S*(?:test_\w+\.py|_test\.(?:py|go|rb)|\.(?:test|spec)\.\w+|_spec\.rb)(?:::\S+)?"
+)
+_DEFAULTS = {"pytest.python_files": ("test_*.py", "*_test.py"), "pytest.python_functions": ("test",)}
+
+
+def harness_findings(scanned: ScannedHarness) -> Iterator[Finding]:
+    """What is new in any file, and settings that choose fewer tests."""
+    for file in scanned.files:
+        for fact in _new_facts(file):
+            proof = fact.rule in _PROVES and (
+                file.role in _PROVING_ROLES or (file.role == "tests" and fact.what.startswith("TestMain"))
+            )
+            yield Finding(
+                rule=fact.rule,
+                path=file.path,
+                line=fact.line,
+                message=f"{_place(file.path, fact.line)} {_SAID.get(fact.rule, fact.rule)}: {fact.text}",
+                after=fact.text,
+                proof=proof,
+            )
+        before, after = _settings(file.before), _settings(file.after)
+        for name, setting in after.items():
+            finding = _weaker(file, before.get(name), setting, scanned.tests)
+            if finding is not None:
+                yield finding
+
+
+def strictness_notes(scanned: ScannedHarness) -> Iterator[tuple[str, Finding]]:
+    """Thresholds and strictness that were lowered, each with the tool that they are of."""
+    for file in scanned.files:
+        before, after = _settings(file.before), _settings(file.after)
+        for name in dict.fromkeys((*before, *after)):
+            old, new = before.get(name), after.get(name)
+            message = _lowered(old, new) if file.after is not None else None
+            if message is not None:
+                setting = new or old
+                assert setting is not None
+                line = new.line if new is not None else None
+                yield (
+                    setting.tool,
+                    Finding(
+                        rule="strictness-lowered",
+                        path=file.path,
+                        line=line,
+                        message=f"{_place(file.path, line)} {message}",
+                        before=None if old is None else ", ".join(old.values)[:200],
+                        after=None if new is None else ", ".join(new.values)[:200],
+                    ),
+                )
+
+
+def _new_facts(file: HarnessFile) -> Iterator[HarnessFact]:
+    known = Counter((fact.rule, fact.what) for fact in (file.before.facts if file.before else ()))
+    for fact in file.after.facts if file.after else ():
+        if known[fact.rule, fact.what] > 0:
+            known[fact.rule, fact.what] -= 1
+        elif file.role != "tests" or fact.rule not in _EXITS or _OWN_TEST.fullmatch(file.path):
+            yield fact
+
+
+def _settings(outline: HarnessOutline | None) -> Mapping[tuple[str, str], HarnessSetting]:
+    found: dict[tuple[str, str], HarnessSetting] = {}
+    for setting in outline.settings if outline is not None else ():
+        known = found.get((setting.kind, setting.name))
+        if known is not None:
+            setting = known.model_copy(update={"values": (*known.values, *setting.values)})
+        found[setting.kind, setting.name] = setting
+    return found
+
+
+def _weaker(
+    file: HarnessFile, before: HarnessSetting | None, after: HarnessSetting, tests: Sequence[str]
+) -> Finding | None:
+    message: str | None = None
+    if after.kind is SettingKind.LEAVES_OUT:
+        message = _left_out(before, after, tests)
+    elif after.kind is SettingKind.SELECTS:
+        message = _narrowed(before, after, tests)
+    elif after.kind is SettingKind.COMMAND and before is not None:
+        message = _replaced(before, after, script=file.role == "script")
+    if message is None:
+        return None
+    rule = "test-command-replaced" if after.kind is SettingKind.COMMAND else "tests-left-out"
+    return Finding(
+        rule=rule,
+        path=file.path,
+        line=after.line,
+        message=f"{_place(file.path, after.line)} {message}",
+        before=None if before is None else " ".join(before.values)[:200],
+        after=" ".join(after.values)[:200],
+    )
+
+
+def _left_out(before: HarnessSetting | None, after: HarnessSetting, tests: Sequence[str]) -> str | None:
+    for value in after.values:
+        if before is not None and value in before.values:
+            continue
+        hit = next((path for path in tests if _leaves_out(value, path)), None)
+        if hit is not None:
+            return f"{after.name} leaves {render_path(hit)} out: {value[:80]}"
+    return None
+
+
+def _leaves_out(value: str, path: str) -> bool:
+    """Whether an ignore pattern of some runner's own kind means a test file. Patterns are never run."""
+    plain = re.sub(r"<rootDir>/?|[\^$\\]|^\*\*/|/\*\*(?:/\*)?$", "", value).strip("/")
+    plain = plain.partition("::")[0].removeprefix("./").replace("/.*", "")
+    if not plain or plain in ("*", ".*"):
+        return True
+    parts = path.split("/")
+    if "/" not in plain and "*" not in plain and "." not in plain:
+        return plain in parts[:-1]
+    return (
+        path == plain
+        or path.startswith(f"{plain}/")
+        or path.endswith(f"/{plain}")
+        or ("*" in plain and (fnmatchcase(path, plain) or fnmatchcase(parts[-1], plain)))
+    )
+
+
+def _narrowed(before: HarnessSetting | None, after: HarnessSetting, tests: Sequence[str]) -> str | None:
+    old = before.values if before is not None else _DEFAULTS.get(after.name)
+    if after.name == "pytest.testpaths":
+        had = [
+            path for path in tests if path.endswith(".py") and (before is None or _below(path, before.values))
+        ]
+        lost = [path for path in had if not _below(path, after.values)]
+        if lost and (before is not None or len(lost) > len(had) / 2):
+            return f"testpaths no longer holds {render_path(lost[0])}"
+        return None
+    if after.name == "pytest.python_files" and old is not None:
+        names = [path for path in tests if path.endswith(".py") and not path.endswith("conftest.py")]
+        lost = [path for path in names if _named(path, old) and not _named(path, after.values)]
+        return f"python_files no longer names {render_path(lost[0])}" if lost else None
+    if old is None or set(old) <= set(after.values):
+        return None
+    gained = [value for value in after.values if value not in old]
+    gone = [value for value in old if value not in after.values]
+    narrower = [new for new in gained if any(_is_narrower(new, each) for each in gone)]
+    if (gone and not gained and after.values) or narrower:
+        return f"{after.name} chooses fewer tests than before"
+    return None
+
+
+def _below(path: str, places: Sequence[str]) -> bool:
+    cleaned = [place.removeprefix("./").rstrip("/") for place in places]
+    return any(
+        place in ("", ".") or path == place or path.startswith(f"{place}/") or fnmatchcase(path, f"{place}*")
+        for place in cleaned
+    )
+
+
+def _named(path: str, patterns: Sequence[str]) -> bool:
+    name = path.rpartition("/")[2]
+    return any(fnmatchcase(name, pattern) or fnmatchcase(path, pattern) for pattern in patterns)
+
+
+def _is_narrower(new: str, old: str) -> bool:
+    return new != old and (new.startswith(f"{old.rstrip('/')}/") or fnmatchcase(new, old.replace("**", "*")))
+
+
+def _replaced(before: HarnessSetting, after: HarnessSetting, *, script: bool) -> str | None:
+    ran = [line for line in before.values if runs_tests(line)]
+    runs = [line for line in after.values if runs_tests(line)]
+    if not ran:
+        return None
+    if not runs and (script or all(_HOLLOW.fullmatch(line.strip()) for line in after.values)):
+        return f"{after.name} no longer runs tests"
+    files = [found[0].strip() for line in runs for found in [_TEST_FILE.search(line)] if found]
+    if runs and len(files) >= len(runs) and not any(_TEST_FILE.search(line) for line in ran):
+        return f"{after.name} runs only {files[0]}"
+    return None
+
+
+def _lowered(before: HarnessSetting | None, after: HarnessSetting | None) -> str | None:
+    setting = after or before
+    if setting is None:
+        return None
+    if setting.kind is SettingKind.AT_LEAST and before is not None:
+        new = float(after.values[0]) if after is not None else 0.0
+        if new < float(before.values[0]):
+            return f"lowers {setting.name} from {before.values[0]} to {new:g}"
+    elif setting.kind is SettingKind.DEMANDS and before is not None:
+        lost = [value for value in before.values if after is None or value not in after.values]
+        if lost:
+            return f"{setting.name} no longer insists on {', '.join(lost)[:100]}"
+    elif setting.kind is SettingKind.TOLERATES and after is not None:
+        more = [value for value in after.values if before is None or value not in before.values]
+        if more:
+            return f"{setting.name} lets more pass: {', '.join(more)[:100]}"
+    return None
+
+
+def _place(path: str, line: int | None) -> str:
+    return render_path(path) if line is None else f"{render_path(path)}:{line}"

@@ -1,0 +1,111 @@
+"""What changed test files say less of, by file and by test; for checks that know how the tests ended."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from adjudge.contracts import Evidence
+from adjudge.records.differential import RedTest
+from adjudge.records.paths import render_path
+from adjudge.records.testcode import SuiteOutline
+from adjudge.scorers.integrity.changed_tests import ChangedTest, by_syntax, changed_tests, shown
+from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
+from adjudge.syntax.testcode.compare.skips import new_skips
+from adjudge.syntax.testcode.compare.weakening import weakenings
+
+__all__ = ["WeakTest", "Weakened", "weakened_tests"]
+
+WHOLE_FILE: Final = "*"
+_OF_THE_BASELINE: Final = ("assertion-removed", "test-removed", "test-not-collected")
+"""Rules whose line is in the baseline's file."""
+
+
+@dataclass(frozen=True, slots=True)
+class WeakTest:
+    """A test that says less than it did."""
+
+    path: str
+    """In the baseline."""
+    name: str
+    """The last part of its name; `*` for a whole file, nothing when it is not known."""
+    line: int | None
+    message: str
+    rule: str
+
+
+@dataclass(frozen=True)
+class Weakened:
+    """Everything of a change."""
+
+    tests: Sequence[WeakTest]
+    expected: Sequence[WeakTest]
+    """Tests that only expect something else."""
+    compared: frozenset[str]
+    """Files of the baseline whose two sides were compared by what they check."""
+
+    def in_file(self, path: str) -> list[WeakTest]:
+        """Those of one of the baseline's files."""
+        return [test for test in self.tests if test.path == path]
+
+    def changed(self, path: str, red: Sequence[RedTest]) -> bool:
+        """Whether a file expects something else now, or holds what tests rely on and cannot be compared."""
+        if any(test.path == path for test in self.expected):
+            return True
+        return not red or path not in self.compared
+
+
+def weakened_tests(evidence: Evidence) -> Weakened:
+    """What became of the tests in changed test files. Asks for what `evidence_on_tests(None)` names."""
+    tests = changed_tests(None, evidence)
+    suites, _ = by_syntax(tests, None, evidence)
+    found = weakenings(suites)
+    weak = [one for one in found if one.rule != "expected-changed"]
+    changed = [one for one in found if one.rule == "expected-changed"]
+    return Weakened(
+        tests=[*_located([*weak, *new_skips(suites)], suites), *map(_left, _renamed_away(tests))],
+        expected=list(_located(changed, suites)),
+        compared=frozenset(suite.old_path for suite in suites),
+    )
+
+
+def _renamed_away(tests: Iterable[ChangedTest]) -> list[ChangedTest]:
+    return [test for test in tests if test.left]
+
+
+def _left(test: ChangedTest) -> WeakTest:
+    before = test.change.old_path or test.change.path
+    said = f"it was renamed to {render_path(test.change.path)}, which is no test file's name"
+    return WeakTest(before, WHOLE_FILE, None, said, "test-renamed-away")
+
+
+def _located(weakenings: Iterable[Weakening], suites: Sequence[SuiteChange]) -> Iterable[WeakTest]:
+    for one in weakenings:
+        of_old = one.rule in _OF_THE_BASELINE
+        suite = next((s for s in suites if one.path == (s.old_path if of_old else s.path)), None)
+        if suite is None:
+            continue
+        outline = suite.before if of_old else suite.after
+        name = _marked(outline, one.line) if one.rule == "new-skip" else _test_at(outline, one.line)
+        yield WeakTest(suite.old_path, name, one.line, f"it {shown(one.message)}", one.rule)
+
+
+def _marked(outline: SuiteOutline | None, line: int) -> str:
+    """The last part of the name of the test that a mark is on; `*` where it is on a class or a file."""
+    tests = outline.tests if outline is not None else ()
+    on = [test.name for test in tests if any(mark.line == line for mark in test.skips)]
+    return _last(on[0]) if len(on) == 1 else WHOLE_FILE
+
+
+def _test_at(outline: SuiteOutline | None, line: int) -> str:
+    """The last part of the name of the test that a line is in; nothing when it is in none."""
+    if outline is None:
+        return ""
+    starts = [(test.line, _last(test.name)) for test in outline.tests]
+    starts += [(helper.line, "") for helper in outline.helpers]
+    return max((start for start in starts if start[0] <= line), default=(0, ""))[1]
+
+
+def _last(name: str) -> str:
+    return name.rpartition(" > ")[2].rpartition(".")[2]

@@ -1,0 +1,62 @@
+"""Tests made certain to fail: what a command that listens to them cannot pass.
+
+Not to be mistaken for falsified tests, which fail for a reason of their own and are told apart from those as
+written. Here all is said with the command's own exit code, so it works for every runner.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Collection
+from typing import Final
+
+__all__ = ["break_tests"]
+
+_RAISE: Final = b'raise AssertionError("made to fail, to see whether anybody listens")'
+_NO_SOURCE: Final = b"<<<<<<< made to fail, to see whether anybody listens >>>>>>>\n"
+"""No compiler and no interpreter takes it for a program."""
+
+
+def break_tests(path: str, source: bytes, names: Collection[str] | None = None) -> bytes:
+    """A test file in which tests fail.
+
+    Args:
+        path: Its path; the suffix says its language.
+        source: The file as written.
+        names: Which tests, by the last part of their names; None for all. Outside of Python the whole file is
+            made one that cannot be loaded.
+    """
+    if not path.endswith(".py"):
+        return _NO_SOURCE
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return _NO_SOURCE
+    places = sorted(
+        {
+            _start(node.body[0])
+            for node in ast.walk(tree)
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+            and (node.name.startswith("test") if names is None else node.name in names)
+        },
+        reverse=True,
+    )
+    if not places:
+        return _NO_SOURCE
+    lines = source.splitlines(keepends=True)
+    for number, column in places:
+        line = lines[number - 1]
+        before = line[:column]
+        # On the line of its `def`, a statement follows another after a semicolon.
+        glue = b"\n" + before if not before.strip() else b"; "
+        lines[number - 1] = before + _RAISE + glue + line[column:]
+    return b"".join(lines)
+
+
+def _start(statement: ast.stmt) -> tuple[int, int]:
+    """Where a statement begins, decorators included."""
+    decorators = getattr(statement, "decorator_list", [])
+    if decorators:
+        first = min(decorators, key=lambda node: node.lineno)
+        return first.lineno, max(0, first.col_offset - 1)
+    return statement.lineno, statement.col_offset

@@ -1,0 +1,176 @@
+"""Configuration, set-up files, environments and reporters of JavaScript test runners."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from adjudge.records.harness import HarnessFact, HarnessOutline, HarnessSetting, SettingKind
+from adjudge.syntax.bodies import text_of
+from adjudge.syntax.testcode.nodes import arguments_of, descendants, line_of, plain, shown
+
+__all__ = ["read_javascript"]
+
+_MATCHERS = frozenset((
+    "toBe", "toEqual", "toStrictEqual", "toMatch", "toMatchObject", "toContain", "toContainEqual",
+    "toHaveLength", "toHaveProperty", "toBeTruthy", "toBeFalsy", "toBeNull", "toBeUndefined",
+    "toBeDefined", "toBeNaN", "toBeGreaterThan", "toBeGreaterThanOrEqual", "toBeLessThan",
+    "toBeLessThanOrEqual", "toBeCloseTo", "toBeInstanceOf", "toThrow", "toThrowError", "toHaveBeenCalled",
+    "toHaveBeenCalledWith", "toHaveBeenCalledTimes", "toMatchSnapshot", "toMatchInlineSnapshot",
+))  # fmt: skip
+_SETTINGS = {
+    "testPathIgnorePatterns": SettingKind.LEAVES_OUT, "testIgnore": SettingKind.LEAVES_OUT,
+    "testMatch": SettingKind.SELECTS, "testRegex": SettingKind.SELECTS, "roots": SettingKind.SELECTS,
+    "spec": SettingKind.SELECTS, "specPattern": SettingKind.SELECTS,
+}  # fmt: skip
+_IN_TEST = {"exclude": SettingKind.LEAVES_OUT, "include": SettingKind.SELECTS}
+_SWAPPED = re.compile(
+    r"^\^?\(?(?:expect|chai|assert|@jest/globals|vitest|mocha|jest-circus|@vitest/\w+)\$?\)?$"
+)
+_GLOBAL = re.compile(r"^(?:global|globalThis|window|self)\.(expect|assert|it|test|describe|specify)$")
+_ASSERTION = re.compile(
+    r"^(?:\w*[aA]ssert|chai\.assert|require\([\"'](?:node:)?assert[\"']\))(?:\.strict)?\."
+    r"(?:equal|strictEqual|deepEqual|deepStrictEqual|ok|notEqual|throws|rejects|fail|match|isTrue|isFalse)$"
+    r"|^(?:chai\.)?Assertion\.prototype\.\w+$|^expect\.prototype\.\w+$|^AssertionError\b|^TestResult\b"
+)
+_RESULT = re.compile(
+    r"\.(?:numFailedTests|numFailedTestSuites|numRuntimeErrorTestSuites|numFailingTests|testExecError"
+    r"|failureMessages?|failures)$"
+)
+_FUNCTIONS = ("arrow_function", "function_expression", "function", "object", "new_expression")
+
+
+def read_javascript(root: Node) -> HarnessOutline:
+    """One file."""
+    facts: list[HarnessFact] = []
+    settings: list[HarnessSetting] = []
+    for node in descendants(root):
+        if node.type == "assignment_expression":
+            facts += _assignment(node)
+        elif node.type == "call_expression":
+            facts += _call(node)
+        elif node.type == "pair":
+            _pair(node, facts, settings)
+    return HarnessOutline(facts=tuple(facts), settings=tuple(settings))
+
+
+def _fact(rule: str, node: Node) -> HarnessFact:
+    return HarnessFact(rule=rule, what=plain(node)[:300], text=shown(node), line=line_of(node))
+
+
+def _assignment(node: Node) -> Iterator[HarnessFact]:
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or right is None:
+        return
+    target, value = re.sub(r"\s+", "", text_of(left)[:200]), plain(right)
+    if found := _GLOBAL.match(target):
+        if re.search(r"\.\s*(?:skip|todo)\b", text_of(right)):
+            yield _fact("tests-left-out", node)
+        elif right.type in _FUNCTIONS and (
+            found[1] in ("expect", "assert") or not _forwards(right, found[1])
+        ):
+            yield _fact("machinery-replaced", node)
+    elif _ASSERTION.search(target):
+        yield _fact("machinery-patched", node)
+    elif target == "process.exitCode" and value in ("0", "undefined"):
+        yield _fact("exit-status-set" if _at_exit(node) else "process-exited", node)
+    elif target in ("process.exit", "process.reallyExit"):
+        yield _fact(
+            "exit-status-set" if right.type in _FUNCTIONS and not _mocked(right) else "process-exited", node
+        )
+    elif (_RESULT.search(target) and value in ("0", "[ ]", "null", "undefined", "false")) or (
+        re.search(r"(?:test|result|task|results)(?:\.result)?\.(?:state|status|success)$", target)
+        and value
+        in (
+            '"pass"',
+            '"passed"',
+            "true",
+        )
+    ):
+        yield _fact("outcome-rewritten", node)
+    elif re.search(r"\bModule\.(?:_load|prototype\.require|_resolveFilename)$", target):
+        yield _fact("machinery-replaced", node)
+
+
+def _call(node: Node) -> Iterator[HarnessFact]:
+    function = re.sub(r"\s+", "", text_of(node.child_by_field_name("function") or node)[:120])
+    arguments = arguments_of(node)
+    if function.endswith("expect.extend") and arguments:
+        names = {
+            text_of(part.child_by_field_name("key") or part.child_by_field_name("name") or part).strip("\"'")
+            for part in arguments[0].named_children
+            if part.type in ("pair", "method_definition")
+        }
+        if names & _MATCHERS:
+            yield _fact("machinery-patched", node)
+    elif function == "process.exit" and [plain(one) for one in arguments] == ["0"]:
+        yield _fact("exit-status-set" if _at_exit(node) else "process-exited", node)
+    elif function in ("Object.defineProperty", "Reflect.set") and len(arguments) > 1:
+        target = f"{text_of(arguments[0])}.{text_of(arguments[1])[1:-1]}"
+        if _ASSERTION.search(target) or _GLOBAL.match(target):
+            yield _fact("machinery-patched", node)
+
+
+def _pair(node: Node, facts: list[HarnessFact], settings: list[HarnessSetting]) -> None:
+    key = text_of(node.child_by_field_name("key") or node).strip("\"'`")
+    value = node.child_by_field_name("value")
+    if value is None:
+        return
+    kind = _SETTINGS.get(key) or (_IN_TEST.get(key) if _key_above(node) in ("test", "poolOptions") else None)
+    if kind is not None:
+        values = tuple(text_of(part)[1:-1] for part in descendants(value) if part.type == "string")
+        if values:
+            settings.append(HarnessSetting(kind=kind, name=key, values=values, line=line_of(node)))
+    elif key in ("testNamePattern", "grep", "grepInvert"):
+        facts.append(_fact("tests-left-out", node))
+    elif (key == "testFailureExitCode" and plain(value) == "0") or (
+        key == "dangerouslyIgnoreUnhandledErrors" and plain(value) == "true"
+    ):
+        facts.append(_fact("exit-code-ignored", node))
+    elif (key in ("testRunner", "runner") and re.match(r"[\"'`](?:<rootDir>|\.{1,2}/)", text_of(value))) or (
+        _SWAPPED.match(key) and _key_above(node) in ("moduleNameMapper", "alias")
+    ):
+        facts.append(_fact("runner-swapped", node))
+    elif key in ("lines", "branches", "functions", "statements") and re.fullmatch(
+        r"\d+(?:\.\d+)?", plain(value)
+    ):
+        settings.append(
+            HarnessSetting(
+                kind=SettingKind.AT_LEAST, name=f"coverage.{key}", values=(plain(value),), line=line_of(node),
+                tool="cov",
+            )
+        )  # fmt: skip
+
+
+def _key_above(node: Node) -> str:
+    at = node.parent
+    while at is not None and at.type != "pair":
+        at = at.parent
+    return "" if at is None else text_of(at.child_by_field_name("key") or at).strip("\"'`")
+
+
+def _at_exit(node: Node) -> bool:
+    """Whether code runs as the process ends, so that it has the last word."""
+    at = node.parent
+    while at is not None:
+        if at.type == "call_expression" and re.match(
+            r"process\s*\.\s*(?:on|once|prependListener|addListener)\s*\(\s*[\"'`](?:exit|beforeExit)",
+            text_of(at),
+        ):
+            return True
+        at = at.parent
+    return False
+
+
+def _forwards(function: Node, name: str) -> bool:
+    """Whether a function calls what it stands for."""
+    return (
+        re.search(rf"\b\w*{name}\w*\s*(?:\(|\.(?:call|apply)\b)", text_of(function), re.IGNORECASE)
+        is not None
+    )
+
+
+def _mocked(node: Node) -> bool:
+    return "throw" in text_of(node) or "jest.fn" in text_of(node) or "vi.fn" in text_of(node)

@@ -1,0 +1,64 @@
+"""From the bytes of code around tests to what it does to a run: Python, JavaScript, TypeScript, Go."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+from tree_sitter import Node
+
+from adjudge.records.harness import HarnessOutline
+from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of, parse_source
+from adjudge.syntax.harness.golang import read_go
+from adjudge.syntax.harness.javascript import read_javascript
+from adjudge.syntax.harness.python import read_python
+from adjudge.syntax.testcode.nodes import first_error
+
+__all__ = ["may_steer_tests", "outline_harness"]
+
+_READERS: Final[dict[str, Callable[[Node], HarnessOutline]]] = {
+    "python": read_python,
+    "javascript": read_javascript,
+    "typescript": read_javascript,
+    "tsx": read_javascript,
+    "go": read_go,
+}
+_WORDS: Final = {
+    "python": re.compile(
+        rb"pytest_\w|collect_ignore|_exit|\bexit\(|exitstatus|TestReport|_pytest|pluggy|sys\.modules|builtins|TestCase"
+        rb"|TestResult|setattr|curse|success_codes|pytest\.(?:main|\w+\s*=)|unittest\.main|reward|/logs/|quit\("
+    ),
+    "javascript": re.compile(
+        rb"expect\.extend|exitCode|process|numFail|[gG]lobal|\.prototype|testMatch|testRegex|testPathIgnore|exclude"
+        rb"|include|testRunner|moduleNameMapper|testFailureExitCode|NamePattern|grep|Module|assert|defineProperty|spec"
+        rb"|state|failure|runner|roots|testIgnore"
+    ),
+    "go": re.compile(rb"func TestMain\b|func init\b"),
+}
+"""What a file must at least mention to be worth parsing."""
+
+
+def may_steer_tests(path: str, source: bytes) -> bool:
+    """Whether a file is in a language that is read, and mentions anything that could matter."""
+    grammar = grammar_of(path)
+    if grammar is None or grammar.name not in _READERS:
+        return False
+    words = _WORDS["javascript" if grammar.name in ("typescript", "tsx") else grammar.name]
+    return words.search(source) is not None
+
+
+def outline_harness(path: str, source: bytes) -> HarnessOutline | None:
+    """What a file does to a test run; None when its language is not read, or it is too large or too deep."""
+    grammar = grammar_of(path)
+    if grammar is None or grammar.name not in _READERS or len(source) > MAX_SOURCE_BYTES:
+        return None
+    root = parse_source(grammar, source)
+    try:
+        outline = _READERS[grammar.name](root)
+    except RecursionError:
+        return None
+    error = first_error(root)
+    return (
+        outline if error is None else outline.model_copy(update={"problem": f"line {error} does not parse"})
+    )

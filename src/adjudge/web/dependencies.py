@@ -1,0 +1,46 @@
+"""What handlers ask for: the store, and records in it that a request names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Any, TypeVar
+
+from fastapi import Depends, HTTPException, Request
+
+from adjudge.errors import UsageError
+from adjudge.records.user import User
+from adjudge.store.runs import RunDatabase
+from adjudge.web.access.identity import identity_of
+
+__all__ = ["CurrentUser", "Store", "found", "store_of"]
+
+Found = TypeVar("Found")
+
+
+def store_of(request: Request) -> RunDatabase:
+    """The store that is shown."""
+    store: RunDatabase = request.app.state.store
+    return store
+
+
+def user_of(request: Request) -> User:
+    """Who asks, on a route that needs a role."""
+    identity = identity_of(request)
+    assert identity is not None
+    return identity.user
+
+
+Store = Annotated[RunDatabase, Depends(store_of)]
+CurrentUser = Annotated[User, Depends(user_of)]
+
+
+def found(look_up: Callable[..., Found], *given: Any) -> Found:
+    """What a look-up finds.
+
+    Raises:
+        HTTPException: There is no such thing, or several begin like that.
+    """
+    try:
+        return look_up(*given)
+    except UsageError as error:
+        raise HTTPException(404, str(error)) from None

@@ -1,0 +1,1 @@
+sed -i 's/^\tpython3/\t-python3/' Makefile

@@ -1,0 +1,1 @@
+echo 2 > a.txt

@@ -1,0 +1,2 @@
+echo 1 > a.txt
+printf '[project]\nname = "fancy-calc"\n' > pyproject.toml
