@@ -3,26 +3,34 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 DEMO = Path(__file__).resolve().parent.parent / "examples" / "demo"
+STORE = Path(__file__).resolve().parent.parent / "build" / "demo"
+"""Where the results are kept, for the view; made anew each time."""
 ADJUDGE = [sys.executable, "-m", "adjudge"]
 
 
 def main() -> int:
     """Seed a workspace per attempt, let the attempt at it, grade it."""
+    shutil.rmtree(STORE, ignore_errors=True)
     with tempfile.TemporaryDirectory(prefix="adjudge-demo-") as scratch:
-        environment = {**os.environ, "ADJUDGE_HOME": f"{scratch}/state"}
+        kept = {"ADJUDGE_HOME": f"{scratch}/state", "ADJUDGE_STORE": str(STORE), "ADJUDGE_BLOBS": ""}
+        environment = {**os.environ, **kept}
         for attempt in sorted((DEMO / "attempts").glob("*.py")):
             workspace = Path(scratch) / attempt.stem
             print(f"\n━━━ {attempt.stem.replace('-', ' ')} ━━━", flush=True)
             _run([*ADJUDGE, "seed", str(DEMO), str(workspace), "--json"], environment, quiet=True)
             subprocess.run([sys.executable, str(attempt)], cwd=workspace, check=True)
-            _run([*ADJUDGE, "grade", str(DEMO), "--workspace", str(workspace)], environment, may_fail=True)
+            grade = [*ADJUDGE, "grade", str(DEMO), "--workspace", str(workspace), "--save"]
+            _run(grade, environment, may_fail=True)
     print(
+        "\nSee all of it in the browser:\n"
+        "  .venv/bin/adjudge view --store build/demo --open\n"
         "\nWhere to look next:\n"
         "  examples/demo/adjudge.yaml      the recipe that caught them\n"
         "  .venv/bin/adjudge scorers       every check there is\n"

@@ -342,6 +342,10 @@ class Subject(NamedTuple):
     """How the agent worked; None when the attempt came without a trace."""
     response: str | None = None
     """What the agent said last; None when nobody recorded it."""
+    outside_writes: tuple[OutsideWrite, ...] | None = None
+    """What was written outside the workspace; None where no run was watched or the sandbox cannot tell."""
+    left_processes: tuple[LeftProcess, ...] | None = None
+    """What was alive when the agent was stopped; None where no run was watched."""
     ask: Callable[[AnyRequest], Awaitable[Any]] | None = None
     """For collectors that build on other evidence: has a request answered, once for all who ask for it, and
     raises as its collector does. None where nothing is run."""

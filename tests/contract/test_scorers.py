@@ -25,6 +25,8 @@ CONFIGS: Mapping[str, Sequence[Mapping[str, object]]] = {
         {"output": "a", "output_format": "text", "fields": [{"path": "$", "matches": "(?s).*"}]},
     ),
     "implemented": ({}, {"files": ["tests/test_a.py", "a.py", "nothing.py"]}),
+    "no_runtime_tricks": ({}, {"test_globset": ["*"]}),
+    "no_special_casing": ({}, {"test_globset": ["tests/*"]}),
     "no_new_skips": ({}, {"test_globset": ["*"]}),
     "assertions_not_weakened": ({}, {"test_globset": ["*"]}),
     "command": ({"command": "true", "timeout_s": 1}, {"cmd": "make test", "isolation": "clean"}),

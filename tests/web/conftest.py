@@ -26,7 +26,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from fastapi import FastAPI
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 from starlette.testclient import TestClient
 
 from adjudge.store.blobs import BlobDirectory
@@ -137,6 +137,7 @@ _LOOP = _Loop()
 @pytest.fixture(scope="session")
 def _browser() -> Iterator[Browser]:
     """One for all tests of a worker."""
+    expect.set_options(timeout=_DEADLINE_S * 1000)
     program = shutil.which("chromium")
     if program is None:
         pytest.skip("needs Chromium (Debian: chromium)")

@@ -69,7 +69,10 @@ _OURS = frozenset(
         "ul",
     ]
 )
-_DRAWN = frozenset(("svg", "g", "path", "rect", "circle", "line", "polyline", "text", "tspan", "desc"))
+_DRAWN = frozenset(
+    ("svg", "g", "path", "rect", "circle", "line", "polyline", "text", "tspan", "desc", "defs", "pattern")
+)
+_WRITTEN = frozenset(("style", "footer", "figure", "figcaption"))
 _HIDING = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff]")
 
 
@@ -91,8 +94,8 @@ def assert_harmless(page: str, *, document: bool = False) -> None:
     """
     read = _Markup()
     read.feed(page)
-    allowed = _OURS | ({"style"} | _DRAWN if document else {"script"})
-    assert {tag for tag, _ in read.tags} <= allowed
+    allowed = _OURS | (_WRITTEN | _DRAWN if document else {"script"})
+    assert {tag for tag, _ in read.tags} - allowed == set()
     for tag, attributes in read.tags:
         assert not any(
             name.startswith("on") or name in ("style", "srcdoc", "formaction") for name in attributes
@@ -101,4 +104,3 @@ def assert_harmless(page: str, *, document: bool = False) -> None:
             address = attributes.get(name)
             assert address is None or address.startswith("#" if document else ("/", "#")), (tag, address)
     assert not _HIDING.search(page)
-    assert "49" not in re.findall(r"[^0-9]49[^0-9]*%", page)

@@ -43,7 +43,9 @@ def test_every_operation_keeps_to_its_description(store: RunDatabase, token: str
     schema.app = app
     method, path = name.split()
     # A place in a list is made by the list; nobody else can make one up.
-    undescribed: list[Any] = [positive_data_acceptance] if path == "/api/v1/runs" else []
+    # A filter of the explorer is three parameters that have to fit each other, and a view has a name.
+    loose = path in ("/api/v1/runs", "/api/v1/views") or path.startswith("/api/v1/explore/")
+    undescribed: list[Any] = [positive_data_acceptance] if loose else []
     headers = {"authorization": f"Bearer {token}", "host": "127.0.0.1:8642"}
 
     @given(case=schema[path][method].as_strategy())

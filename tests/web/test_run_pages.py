@@ -15,11 +15,13 @@ from tests.web.harmless import assert_harmless
 from tests.web.stored import HOSTILE, keep_hostile_run, keep_long_run, keep_rich_run
 
 from adjudge.records.base import BlobRef
+from adjudge.records.listing import RunFilter
 from adjudge.records.run import Attempt, RunStatus
 from adjudge.store.blobs import BlobDirectory
 from adjudge.store.database import sqlite_database
 from adjudge.store.runs import RunDatabase
 from adjudge.testing.runs import graded_run, keep_blob, make_run
+from adjudge.web.sharing import share_report, share_run
 
 PARTS = (
     "",
@@ -178,7 +180,7 @@ class TestDiff:
         page = shown.page(f"/runs/{shown.rich}/diff?file=1")
         assert len(page) < 80_000
         assert "row 0" in page
-        assert "start=300" in page
+        assert "start=200" in page
         last = shown.page(f"/runs/{shown.rich}/diff?file=1&start=999999")
         assert "row 2999" in last
         shown.page(f"/runs/{shown.rich}/diff?file=99", 404)
@@ -304,3 +306,30 @@ def test_blobs_are_reached_through_records_only(shown: Shown) -> None:
 def test_pages_are_small(shown: Shown, tmp_path: Path) -> None:
     for part in PARTS:
         assert len(shown.page(f"/runs/{shown.rich}{part}")) < 60_000, part
+
+
+class TestDocumentsToShare:
+    def test_nothing_in_them_can_run_or_fetch(self, shown: Shown) -> None:
+        for document in (
+            share_run(shown.store, shown.hostile),
+            share_report(shown.store, RunFilter(), k=None, runs=10),
+        ):
+            assert_harmless(document, document=True)
+            assert "default-src 'none'" in document
+            assert not re.search(r"@import|url\((?!#)", document[: document.index("</style>")])
+
+    def test_findings_lead_to_lines_in_the_same_document(self, shown: Shown) -> None:
+        document = share_run(shown.store, shown.rich)
+        assert 'href="#f3n5"' in document
+        assert 'id="f3n5"' in document
+        assert 'id="step-9"' in document
+
+    def test_a_report_shows_what_is_most_worth_reading(self, shown: Shown) -> None:
+        document = share_report(shown.store, RunFilter(task="add-a-discount"), k=None, runs=1)
+        assert document.count("whole-run") - document.count(".whole-run") == 1
+        assert f"<code>{shown.rich}</code>" in document
+        ids = re.findall(r'\sid="([^"]+)"', share_report(shown.store, RunFilter(), k=None, runs=10))
+        assert len(ids) == len(set(ids))
+
+    def test_a_report_of_nothing(self, store: RunDatabase) -> None:
+        assert "0 runs" in share_report(store, RunFilter(), k=None, runs=5)

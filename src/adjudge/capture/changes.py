@@ -68,9 +68,11 @@ def capture_changes(
     """
     try:
         with LayerPool() as pool, baseline.open(pool) as opened:
-            return _Capture(baseline, opened, DiskTree(final, pool), limits or DiffLimits(), index).run(
-                final, blobs
-            )
+            # What the attempt found, with a `.git` that the baseline itself may not have.
+            below = None if final.flat else final.model_copy(update={"layers": final.layers[:-1]})
+            found = None if below is None else DiskTree(below, pool)
+            tree = DiskTree(final, pool)
+            return _Capture(baseline, opened, tree, limits or DiffLimits(), index, found).run(final, blobs)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SubjectChanged(
             f"the workspace changed while it was being read: {error}",
@@ -131,8 +133,10 @@ class _Capture:
         final: DiskTree,
         limits: DiffLimits,
         index: StatIndex | None,
+        found: DiskTree | None = None,
     ) -> None:
         self._baseline = baseline
+        self._found = found
         self._opened = opened
         self._final = final
         self._limits = limits
@@ -285,7 +289,8 @@ class _Capture:
     # What a careful reader should know
 
     def _inspect_repositories(self) -> Iterator[RepositoryFinding]:
-        baseline = None if self._opened.disk is None else self._opened.disk.lookup
+        disk = self._found or self._opened.disk
+        baseline = None if disk is None else disk.lookup
         for folder in sorted(self._comparison.repositories):
             try:
                 yield from inspect_git_directory(folder, self._final.lookup, baseline)

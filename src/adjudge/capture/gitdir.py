@@ -9,7 +9,8 @@ executed, and parsing is loose on purpose: it feeds evidence, not decisions.
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+import zlib
+from collections.abc import Callable, Iterator, Sequence
 
 from adjudge.capture.disk import join
 from adjudge.capture.entries import Entry, EntryType, digest_chunks, is_content, is_folder
@@ -23,6 +24,9 @@ Lookup = Callable[[bytes], Entry | None]
 _MAX_CONTROL_BYTES = 1 << 20
 _MAX_INDEX_BYTES = 256 << 20
 _SHOWN = 5
+_MAX_ITEMS = 1000
+_HOOK_BYTES = 500
+_MAX_COMMITS = 1000
 _RUNS_PROGRAMS = {
     "core.alternaterefscommand", "core.askpass", "core.attributesfile", "core.editor", "core.excludesfile",
     "core.fsmonitor", "core.gitproxy", "core.hookspath", "core.pager", "core.sshcommand", "core.worktree",
@@ -72,8 +76,9 @@ def inspect_git_directory(
         path = join(place, name)
         lines = _effective_lines(_read(final, path))
         if lines and lines != _effective_lines(_read(before, path)):
-            yield _finding(rule, path, f"{what}: {_shown(lines)}")
+            yield _finding(rule, path, f"{what}: {_shown(lines)}", lines)
     yield from _inspect_replacements(place, final, before)
+    yield from _inspect_history(place, final, before)
     yield from _inspect_index(place, final, before)
 
 
@@ -115,7 +120,8 @@ def _inspect_hooks(place: bytes, final: Lookup, before: Lookup) -> Iterator[Repo
                     continue
             except PermissionError:
                 pass
-        yield _finding(RepositoryRule.HOOK, path, "is a hook that the baseline does not have")
+        message = "is a hook that the baseline does not have"
+        yield _finding(RepositoryRule.HOOK, path, message, [_read(final, path)[:_HOOK_BYTES]])
 
 
 def _inspect_config(place: bytes, final: Lookup, before: Lookup) -> Iterator[RepositoryFinding]:
@@ -128,7 +134,8 @@ def _inspect_config(place: bytes, final: Lookup, before: Lookup) -> Iterator[Rep
         known = set(_notable_settings(_read(before, path)))
         for setting in _notable_settings(_read(final, path)):
             if setting not in known:
-                yield _finding(RepositoryRule.CONFIG, path, f"sets {_shown([setting.encode()])}")
+                said = [setting.encode()]
+                yield _finding(RepositoryRule.CONFIG, path, f"sets {_shown(said)}", said)
 
 
 def _notable_settings(data: bytes) -> list[str]:
@@ -182,6 +189,54 @@ def _replacements(place: bytes, lookup: Lookup) -> set[bytes]:
     return found
 
 
+def _inspect_history(place: bytes, final: Lookup, before: Lookup) -> Iterator[RepositoryFinding]:
+    """Whether the branch that the attempt began on still holds the commit it was at.
+
+    Only loose objects are followed: where one is packed, nothing is known, and nothing said.
+    """
+    head = _read(before, join(place, b"HEAD")).strip()
+    branch = head.removeprefix(b"ref: ").strip()
+    old, new = _reference(place, branch, before), _reference(place, branch, final)
+    if not head.startswith(b"ref: ") or old is None or new is None or old == new:
+        return
+    pending, seen = [new], set[bytes]()
+    while pending:
+        commit = pending.pop()
+        if commit == old or len(seen) >= _MAX_COMMITS:
+            return
+        if commit in seen:
+            continue
+        seen.add(commit)
+        parents = _parents(place, commit, final)
+        if parents is None:
+            return
+        pending += parents
+    message = f"no longer holds the commit that the attempt began at, {old[:12].decode('ascii', 'replace')}"
+    yield _finding(RepositoryRule.REWRITTEN, join(place, branch), message)
+
+
+def _reference(place: bytes, name: bytes, lookup: Lookup) -> bytes | None:
+    """The commit that a branch is at, where a file of its own says so."""
+    if not name.startswith(b"refs/heads/") or b".." in name:
+        return None
+    found = _read(lookup, join(place, name)).strip()
+    return found if len(found) in (40, 64) and not found.strip(b"0123456789abcdef") else None
+
+
+def _parents(place: bytes, commit: bytes, lookup: Lookup) -> list[bytes] | None:
+    """The parents of a commit that is a loose object; None when it is none."""
+    packed = _read(lookup, join(place, b"objects/%b/%b" % (commit[:2], commit[2:])))
+    try:
+        data = zlib.decompressobj().decompress(packed, _MAX_CONTROL_BYTES)
+    except zlib.error:
+        return None
+    kind, nul, body = data.partition(b"\0")
+    if not nul or not kind.startswith(b"commit "):
+        return None
+    lines = body.partition(b"\n\n")[0].split(b"\n")
+    return [line[7:].strip() for line in lines if line.startswith(b"parent ")]
+
+
 def _inspect_index(place: bytes, final: Lookup, before: Lookup) -> Iterator[RepositoryFinding]:
     path = join(place, b"index")
     wide = b"sha256" in _read(final, join(place, b"config")).lower()
@@ -192,7 +247,9 @@ def _inspect_index(place: bytes, final: Lookup, before: Lookup) -> Iterator[Repo
     if fresh:
         count = "1 path" if len(fresh) == 1 else f"{len(fresh)} paths"
         message = f"git is told not to look at {count}: {_shown(sorted(fresh))}"
-        yield _finding(RepositoryRule.INDEX_FLAGS, path, message)
+        top = place.removesuffix(b".git").removesuffix(b"/")
+        hidden = [join(top, name) if top else name for name in sorted(fresh)]
+        yield _finding(RepositoryRule.INDEX_FLAGS, path, message, hidden)
 
 
 def _hidden_entries(data: bytes, id_size: int) -> set[bytes]:
@@ -267,8 +324,15 @@ def _shown(items: list[bytes]) -> str:
     return ", ".join(shown) + more
 
 
-def _finding(rule: RepositoryRule, path: bytes, message: str) -> RepositoryFinding:
-    return RepositoryFinding(rule=rule, path=path_from_bytes(path), message=message)
+def _finding(
+    rule: RepositoryRule, path: bytes, message: str, items: Sequence[bytes] = ()
+) -> RepositoryFinding:
+    return RepositoryFinding(
+        rule=rule,
+        path=path_from_bytes(path),
+        message=message,
+        items=tuple(item[:_MAX_CONTROL_BYTES].decode("utf-8", "replace") for item in items[:_MAX_ITEMS]),
+    )
 
 
 def _nothing(path: bytes) -> Entry | None:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
-from pathlib import Path
 
 import click
 
+from adjudge.cli import documents
 from adjudge.records.listing import RunFilter
 from adjudge.reports.comparison import render_comparison, render_comparison_json
 from adjudge.reports.experiments import REPORT_FORMATS, SECTIONS, render_report
 from adjudge.workflows import reporting
+from adjudge.workflows.stores import opened
 
 __all__ = ["compare", "report"]
 
@@ -21,7 +21,7 @@ __all__ = ["compare", "report"]
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(list(REPORT_FORMATS)),
+    type=click.Choice([*REPORT_FORMATS, "html"]),
     default="table",
     show_default=True,
     help="How.",
@@ -36,6 +36,14 @@ __all__ = ["compare", "report"]
     "-k", "k", type=click.IntRange(1, 10_000), metavar="K",
     help="For pass@k and pass^k. Default: as many graded trials as every task has.",
 )  # fmt: skip
+@click.option(
+    "--runs",
+    type=click.IntRange(0, 1000),
+    default=20,
+    show_default=True,
+    metavar="N",
+    help="With html: how many runs to show in full.",
+)
 @click.option("--output", metavar="FILE", help="Write to a file, whole or not at all, instead of stdout.")
 def report(
     experiment: str | None,
@@ -45,6 +53,7 @@ def report(
     agent: str | None,
     model: str | None,
     k: int | None,
+    runs: int,
     output: str | None,
 ) -> None:
     """Say what the runs of EXPERIMENT add up to; left out, all stored runs.
@@ -52,15 +61,22 @@ def report(
     Per agent and model: runs, graded, errors (which are in no rate and no mean), the objective pass rate with
     Wilson's 95 % interval, the mean score, pass@1, pass@k (one of k trials passes) and pass^k (all of k do),
     the judge's pass rate, cost, tokens and time. Then every task, and the scorers that fail most.
+
+    As html it is one file to share, with charts and with the runs most worth reading in full: cards, diffs.
     """
     wanted = RunFilter(experiment_id=experiment, task=task, agent=agent, model=model)
-    found = reporting.report(wanted, k=k)
-    text = render_report(found.report, format_, title=found.title, notes=found.notes, section=section or "")
-    if output is None:
-        sys.stdout.write(text)
+    if format_ == "html":
+        if section is not None:
+            raise click.UsageError("--section: an html document always has every part")
+        document = documents.sharing().share_report
+        with opened() as store:
+            text = document(store, wanted, k=k, runs=runs)
     else:
-        # Loaded here: most people read what they asked for.
-        importlib.import_module("adjudge.cli.files").write_whole(Path(output), text)
+        found = reporting.report(wanted, k=k)
+        text = render_report(
+            found.report, format_, title=found.title, notes=found.notes, section=section or ""
+        )
+    documents.write_out(text, output)
 
 
 @click.command()

@@ -8,6 +8,7 @@ from typing import BinaryIO
 
 import click
 
+from adjudge.cli import documents
 from adjudge.cli.console import Hue, note, paint_for, tint_for, width_of
 from adjudge.records.listing import RunFilter
 from adjudge.records.run import RunStatus
@@ -16,6 +17,7 @@ from adjudge.reports.json import escape_json
 from adjudge.reports.plain import plain, plain_lines
 from adjudge.reports.runs import render_run, render_runs, run_document, runs_document
 from adjudge.workflows.listing import changes_of_run, list_runs, show_run
+from adjudge.workflows.stores import opened
 
 __all__ = ["diff", "list_", "show"]
 
@@ -99,15 +101,26 @@ def _tag(text: str) -> tuple[str, str]:
 @click.command()
 @click.argument("run")
 @click.option("--json", "as_json", is_flag=True, help="Write the run and its evaluations as a JSON document.")
-def show(run: str, as_json: bool) -> None:
+@click.option("--html", "as_html", is_flag=True, help="Write one HTML file to share: cards, diff, timeline.")
+@click.option("--output", metavar="FILE", help="With --json or --html: write to a file instead of stdout.")
+def show(run: str, as_json: bool, as_html: bool, output: str | None) -> None:
     """Show all that is known of RUN: its id, or a beginning of it that only one run has.
 
     The three gates, every scorer, the judge, usage, annotations, and its other evaluations.
     """
+    if as_json and as_html:
+        raise click.UsageError("--json and --html exclude each other")
+    if output is not None and not (as_json or as_html):
+        raise click.UsageError("--output goes with --json or --html")
+    if as_html:
+        document = documents.sharing().share_run
+        with opened() as store:
+            documents.write_out(document(store, run), output)
+        return
     shown = show_run(run)
     if as_json:
         current = shown.current.id if shown.current is not None else None
-        sys.stdout.write(run_document(shown.run, shown.evaluations, current))
+        documents.write_out(run_document(shown.run, shown.evaluations, current), output)
         return
     sys.stdout.write(
         render_run(

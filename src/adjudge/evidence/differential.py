@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import secrets
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
@@ -41,10 +42,19 @@ from adjudge.records.sandbox import Ended, ExecResult, SandboxReport, SandboxSpe
 from adjudge.records.testreport import TestOutcome
 from adjudge.syntax.breaking import break_tests
 
-__all__ = ["BASELINE", "NO_COMMAND", "DifferentialCollector", "ask", "clean_tree", "suite_run"]
+__all__ = [
+    "BASELINE",
+    "NOTHING_CHANGED",
+    "NO_COMMAND",
+    "DifferentialCollector",
+    "ask",
+    "changes_anything",
+    "clean_tree",
+    "suite_run",
+]
 
 NO_COMMAND = "neither the recipe nor the baseline says how tests are run"
-_NOTHING = "no test, test configuration or runner file was changed"
+NOTHING_CHANGED = "no test, test configuration or runner file was changed"
 
 _SINGLES = 8
 """Up to so many changes are added back one by one; of more, halves."""
@@ -88,9 +98,8 @@ class DifferentialCollector:
     async def collect(self, request: Differential, subject: Subject) -> TreeComparison:
         """Compare."""
         asked = request.command or ""
-        any_runner = clean_tree(asked, request.product_paths) if asked else _ANY_RUNNER
-        if not _units(await _left_out(subject, any_runner), subject):
-            return TreeComparison(outcome=Comparison.NOT_RUN, command=asked, why=_NOTHING)
+        if not await changes_anything(subject, asked, request.product_paths):
+            return TreeComparison(outcome=Comparison.NOT_RUN, command=asked, why=NOTHING_CHANGED)
         try:
             files = BaselineFiles(await asyncio.to_thread(plain_baseline, subject))
         except UsageError as error:
@@ -108,12 +117,18 @@ class DifferentialCollector:
             orders=read_orders(subject, [path for unit in units for path in unit.paths]),
         )
         if not units:
-            return told.model_copy(update={"why": _NOTHING})
+            return told.model_copy(update={"why": NOTHING_CHANGED})
         commands = CommandCollector(self._backend(), self._base)
         try:
             return await _Trial(request, subject, commands, files, told, units).run()
         finally:
             self.reports += commands.reports
+
+
+async def changes_anything(subject: Subject, command: str, product_paths: Sequence[str] = ()) -> bool:
+    """Whether the attempt changed a test, or what decides how a command runs; nothing for one not known."""
+    tree = clean_tree(command, product_paths) if command else _ANY_RUNNER
+    return bool(_units(await _left_out(subject, tree), subject))
 
 
 def clean_tree(command: str, product_paths: Sequence[str] = (), back: Sequence[str] = ()) -> GradedTree:
@@ -256,7 +271,7 @@ class _Trial:
         return found
 
     async def _outcomes(self, tree: GradedTree) -> dict[str, tuple[TestOutcome, str]] | None:
-        more = {"proof": TestProof.SINGLE} if tree == BASELINE else {}
+        more = {"proof": TestProof.SINGLE, "watch": True} if tree == BASELINE else {}
         answer = await ask(self._subject, suite_run(self._request, self._told.command, tree, **more))
         trusted = getattr(answer, "trusted", None) or (answer if hasattr(answer, "tests") else None)
         if trusted is not None:
@@ -277,13 +292,24 @@ class _Trial:
         told = Culprit(paths=paths, groups=groups, alone=alone)
         if all(group == "tests" for group in groups):
             return told
-        over, broken = await asyncio.to_thread(self._broken, red)
+        word = secrets.token_hex(8)
+        over, broken = await asyncio.to_thread(self._broken, red, word)
         if not over:
             return told
         ended = await self._fresh(self._clean(units), over)
-        return told.model_copy(update={"broken": broken, "deaf": ended.green})
+        deaf = ended.green and (red is not None or await self._says(word, over))
+        return told.model_copy(update={"broken": broken, "deaf": deaf})
 
-    def _broken(self, red: Sequence[RedTest] | None) -> tuple[dict[str, bytes], tuple[str, ...]]:
+    async def _says(self, word: str, over: Mapping[str, bytes]) -> bool:
+        """Whether the command, with nothing of the attempt's in its way, tells of tests that were broken.
+
+        Where single tests are not known, it may never have run any of the files that look like tests.
+        """
+        self._runs += 1
+        result = (await self._commands.run(self._command(self._clean()), self._subject, over)).result
+        return word in result.stdout.text or word in result.stderr.text
+
+    def _broken(self, red: Sequence[RedTest] | None, word: str) -> tuple[dict[str, bytes], tuple[str, ...]]:
         """Failing tests made certain to fail, and their names; none in files that the attempt touched."""
         touched = {path for change in self._subject.change_set.changes for path in change.paths}
         names: dict[str, set[str] | None] = {}
@@ -303,7 +329,8 @@ class _Trial:
                 known.add(_last_name(test.id))
             shown = [test.id for test in mine]
         over = {
-            path: break_tests(path, content(self._files.root, path), known) for path, known in names.items()
+            path: break_tests(path, content(self._files.root, path), known, word=word)
+            for path, known in names.items()
         }
         return over, tuple(shown[:_MAX_BROKEN])
 

@@ -38,7 +38,7 @@ _JAVASCRIPT = re.compile(
       | (?:globalSetup|globalTeardown|global-setup|global-teardown)\.(?:[cm]?[jt]s)
       | (?:tests?|__tests__|spec)/(?:.+/)?
             (?:setup|helpers?|bootstrap|hooks|globals?|preload|register|env|init)[\w.-]*\.(?:[cm]?[jt]sx?)
-      | (?:setup|preload|register)[\w.-]*\.[cm]?js
+      | \.?(?:setup|preload|register)[\w.-]*\.[cm]?js
     )""",
     re.VERBOSE,
 )
@@ -76,6 +76,7 @@ class HarnessScanCollector:
                 budget -= read
                 if scanned is not None:
                     files.append(scanned)
+        files = [_without_idle_marks(file, subject) for file in files]
         tests = tuple(islice(_tests(subject), _MAX_TESTS)) if any(map(_chooses, files)) else ()
         return ScannedHarness(
             files=tuple(files), tests=tests, commands=commands, unscanned=tuple(unscanned[:100])
@@ -195,6 +196,28 @@ def _chooses(file: HarnessFile) -> bool:
     return file.after is not None and any(
         setting.kind in (SettingKind.LEAVES_OUT, SettingKind.SELECTS) for setting in file.after.settings
     )
+
+
+def _without_idle_marks(file: HarnessFile, subject: Subject) -> HarnessFile:
+    """A file without choices by a mark (`-m "not slow"`) that no test file of the baseline carries."""
+    if file.after is None or not any(fact.what.startswith("-m ") for fact in file.after.facts):
+        return file
+    kept = tuple(
+        fact for fact in file.after.facts if not fact.what.startswith("-m ") or _carried(fact.what, subject)
+    )
+    return file.model_copy(update={"after": file.after.model_copy(update={"facts": kept})})
+
+
+def _carried(choice: str, subject: Subject) -> bool:
+    names = [name for name in re.findall(r"\w+", choice[3:]) if name not in ("not", "and", "or")]
+    marks = re.compile(rb"\bmark\.(?:%b)\b" % b"|".join(re.escape(name.encode()) for name in names))
+    budget = _MAX_TOTAL_BYTES
+    for path in islice(_tests(subject), _MAX_TESTS):
+        data = subject.contents.read(path, max_bytes=MAX_CONFIG_BYTES) or b""
+        budget -= len(data)
+        if not names or budget <= 0 or marks.search(data):
+            return True
+    return False
 
 
 def _tests(subject: Subject) -> Iterator[str]:

@@ -1,8 +1,9 @@
 """The process that parses source files: for each one it is sent, the outline back. `outlining` is its parent.
 
-Input: a line with what is wanted (`functions`, `tests` or `harness`), the file's suffix and its size, then
-its bytes. Output: a line of JSON, the outline or null. For `change` there are suffix, size and bytes of both
-sides, and a list of two outlines of tests.
+Input: a line with what is wanted (`functions`, `tests`, `harness`, `examples` or `product`), the suffix of
+the file and its size, for `product` its path and the lines in question too, then its bytes.
+Output: a line of JSON, the outline or null.
+For `change` there are suffix, size and bytes of both sides, and a list of two outlines of tests.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import contextlib
 import resource
 import sys
 from collections.abc import Callable, Mapping
+from urllib.parse import unquote
 
 from adjudge.records.base import Record
 from adjudge.syntax.harness.outline import outline_harness
+from adjudge.syntax.productcode.outline import outline_examples, outline_product
+from adjudge.syntax.productcode.reading import LineRanges
 from adjudge.syntax.stubs import outline_source
 from adjudge.syntax.testcode.outline import outline_change, outline_tests
 
@@ -23,6 +27,7 @@ _READERS: Mapping[str, Callable[[str, bytes], Record | None]] = {
     "functions": outline_source,
     "tests": outline_tests,
     "harness": outline_harness,
+    "examples": outline_examples,
 }
 _MEMORY_BYTES = 2 * 1024 * 1024 * 1024
 
@@ -41,9 +46,21 @@ def main() -> None:
             answers.write(f"[{','.join(texts)}]\n".encode())
             answers.flush()
             continue
-        outline = _READERS[what](f"source{suffix}", source.read(int(size)))
+        data = source.read(int(size))
+        outline: Record | None
+        if what == "product":
+            outline = outline_product(unquote(more[0]), data, ranges=_ranges(more[1]))
+        else:
+            outline = _READERS[what](f"source{suffix}", data)
         answers.write((b"null" if outline is None else outline.model_dump_json().encode()) + b"\n")
         answers.flush()
+
+
+def _ranges(text: str) -> LineRanges | None:
+    if text == "all":
+        return None
+    spans = [] if text == "none" else [span.partition("-") for span in text.split(",")]
+    return [(int(first), int(last)) for first, _, last in spans]
 
 
 if __name__ == "__main__":

@@ -13,14 +13,18 @@ import sys
 import time
 from types import TracebackType
 from typing import Self
+from urllib.parse import quote_from_bytes
 
 from pydantic import TypeAdapter
 
 from adjudge.errors import InfraError
 from adjudge.records.harness import HarnessOutline
+from adjudge.records.paths import path_bytes
+from adjudge.records.productcode import ExampleOutline, ProductOutline
 from adjudge.records.source import SourceOutline
 from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
+from adjudge.syntax.productcode.reading import LineRanges
 
 __all__ = ["OutlineUnavailable", "Outliner"]
 
@@ -29,6 +33,8 @@ _FILE_WITHIN_S = 20.0
 _BOTH: TypeAdapter[tuple[SuiteOutline | None, SuiteOutline | None]] = TypeAdapter(
     tuple[SuiteOutline | None, SuiteOutline | None]
 )
+_MAX_LATE = 3
+"""Files that may take too long. Nobody has so many by accident, and each costs its time."""
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
 
 
@@ -42,6 +48,7 @@ class Outliner:
     def __init__(self, *, file_within_s: float = _FILE_WITHIN_S) -> None:
         self._file_within_s = file_within_s
         self._child: subprocess.Popen[bytes] | None = None
+        self._late = 0
 
     def __enter__(self) -> Self:
         return self
@@ -97,13 +104,39 @@ class Outliner:
         reply = self._asked("harness", path, source)
         return None if reply is None else HarnessOutline.model_validate_json(reply)
 
-    def _asked(self, what: str, path: str, source: bytes) -> bytes | None:
+    def outline_product(
+        self, path: str, source: bytes, ranges: LineRanges | None = None
+    ) -> ProductOutline | None:
+        """What a file of product code does and answers; with ranges of lines, what touches one of them.
+
+        Raises:
+            OutlineUnavailable: It is too large, or takes too long to parse.
+            InfraError: There is no process to parse it in.
+        """
+        spans = "all" if ranges is None else ",".join(f"{first}-{last}" for first, last in ranges) or "none"
+        named = quote_from_bytes(path_bytes(path))
+        reply = self._asked("product", path, source, f" {named} {spans}")
+        return None if reply is None else ProductOutline.model_validate_json(reply)
+
+    def outline_examples(self, path: str, source: bytes) -> ExampleOutline | None:
+        """The examples that a test file writes down.
+
+        Raises:
+            OutlineUnavailable: It is too large, or takes too long to parse.
+            InfraError: There is no process to parse it in.
+        """
+        reply = self._asked("examples", path, source)
+        return None if reply is None else ExampleOutline.model_validate_json(reply)
+
+    def _asked(self, what: str, path: str, source: bytes, more: str = "") -> bytes | None:
         if grammar_of(path) is None:
             return None
         if len(source) > MAX_SOURCE_BYTES:
             raise OutlineUnavailable(f"larger than {MAX_SOURCE_BYTES // 1024:,} KiB")
+        if self._late >= _MAX_LATE:
+            raise OutlineUnavailable(f"{self._late} files before it could not be parsed")
         suffix = path[path.rindex(".") :]
-        reply = self._exchange(f"{what} {suffix} {len(source)}\n".encode("ascii") + source)
+        reply = self._exchange(f"{what} {suffix} {len(source)}{more}\n".encode("ascii") + source)
         return None if reply == b"null\n" else reply
 
     def _exchange(self, question: bytes) -> bytes:
@@ -120,12 +153,14 @@ class Outliner:
                 ready = selector.select(max(0.0, deadline - time.monotonic()))
                 if not ready or len(answer) > _MAX_REPLY_BYTES:
                     self._end()
+                    self._late += 1
                     raise OutlineUnavailable(f"takes more than {self._file_within_s:g} s to parse")
                 for key, _ in ready:
                     if key.fileobj is child.stdout:
                         data = os.read(key.fd, 65536)
                         if not data:
                             self._end()
+                            self._late += 1
                             raise OutlineUnavailable("ended the parser")
                         answer += data
                         continue

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
+from functools import cached_property
 from pathlib import Path
 
 from adjudge.contracts import Subject
@@ -24,6 +26,7 @@ from adjudge.syntax.languages import default_test_globs, is_third_party
 __all__ = ["BaselineFiles", "find_command", "plain_baseline", "read_orders"]
 
 _MAX_TEXT = 1024 * 1024
+_GO_TEST = re.compile(r"(?:^|[/.:])((?:Test|Fuzz|Example|Benchmark)\w*)(?:/|$)")
 _IN_THE_RECIPE = "the recipe"
 
 
@@ -78,16 +81,29 @@ class BaselineFiles:
             return None
         return sorted(entry.name for entry in place.iterdir())
 
-    def test_files(self) -> list[str]:
-        """Every file that has a test file's name, other people's code left out."""
+    @cached_property
+    def _test_files(self) -> list[str]:
         patterns = PathPatterns(default_test_globs())
         return sorted(find_files(self.root, lambda path: path in patterns and not is_third_party(path)))
+
+    def test_files(self) -> list[str]:
+        """Every file that has a test file's name, other people's code left out."""
+        return self._test_files
+
+    def _go_file(self, name: str) -> str | None:
+        """The one Go file that has a test."""
+        text = re.compile(rf"^func {name}\(", re.MULTILINE)
+        files = [path for path in self.test_files() if path.endswith("_test.go")]
+        fitting = [path for path in files if text.search(self.text(path) or "")]
+        return fitting[0] if len(fitting) == 1 else None
 
     def file_of(self, id_: str) -> str | None:
         """The file that a test is in, by its id: the path before `::`, or a dotted module."""
         path = id_.partition("[")[0].partition("::")[0]
         if is_file(self.root, path):
             return path
+        if (name := _GO_TEST.search(id_)) is not None:
+            return self._go_file(name[1])
         parts = id_.partition(" ")[0].split(".")
         for end in range(len(parts) - 1, 0, -1):
             module = "/".join(parts[:end]) + ".py"

@@ -110,6 +110,8 @@ class RepositoryRule(StrEnum):
     REPLACE_REFS = "git-replace-refs"
     INDEX_FLAGS = "git-index-flags"
     """Paths marked so that git does not look at them: assume-unchanged, skip-worktree."""
+    REWRITTEN = "git-rewritten"
+    """The branch no longer holds the commit that it was at when the attempt began."""
 
 
 class RepositoryFinding(Record):
@@ -118,6 +120,9 @@ class RepositoryFinding(Record):
     rule: RepositoryRule
     path: WorkspacePath
     message: str
+    items: tuple[str, ...] = ()
+    """What it is about, one by one: the paths that git does not look at, the lines of a file, a setting, the
+    beginning of a hook; capped."""
 
 
 class BaselineOrigin(StrEnum):

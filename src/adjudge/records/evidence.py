@@ -20,7 +20,8 @@ from adjudge.records.judging import Juror
 from adjudge.records.leaks import Leak
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
-from adjudge.records.sandbox import ExecResult
+from adjudge.records.productcode import Example, ProductOutline
+from adjudge.records.sandbox import ExecResult, LeftProcess, OutsideWrite
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
 from adjudge.records.testcode import SuiteOutline
@@ -37,6 +38,8 @@ __all__ = [
     "CommandRun",
     "ComparedFile",
     "ComparedFiles",
+    "Confinement",
+    "ConfinementRead",
     "Differential",
     "EvidenceRequest",
     "FileComparison",
@@ -46,8 +49,10 @@ __all__ = [
     "GradedTree",
     "HarnessFile",
     "HarnessScan",
+    "IgnoredFile",
     "Isolation",
     "LeakScan",
+    "LeavingLink",
     "LeftOutChange",
     "ModelScores",
     "ModelScoring",
@@ -60,11 +65,15 @@ __all__ = [
     "PatternMatch",
     "PatternMatches",
     "PatternSearch",
+    "ProductScan",
     "ReportRun",
     "ReportedTests",
     "RequestFor",
+    "ScannedExamples",
     "ScannedFile",
     "ScannedHarness",
+    "ScannedProduct",
+    "ScannedProducts",
     "ScannedSources",
     "ScannedSuite",
     "ScannedSuites",
@@ -478,6 +487,51 @@ class SuiteScan(EvidenceRequest):
         return ScannedSuites
 
 
+class ScannedProduct(Record):
+    """A changed file of product code, before and after."""
+
+    path: WorkspacePath
+    before: ProductOutline | None = None
+    """All of it where the change brought anything worth a look; otherwise what it took away. None: it was not
+    there, or could not be read."""
+    after: ProductOutline | None = None
+    """What the change touches. None: it is not there any more, or cannot be read."""
+    note: str = ""
+    """Why it could not be read."""
+
+
+class ScannedExamples(Record):
+    """A test file whose literals may be those of the change."""
+
+    path: WorkspacePath
+    hidden: bool = False
+    """Whether it is one of the recipe's, which the attempt never saw."""
+    examples: tuple[Example, ...] = ()
+
+
+class ScannedProducts(Record):
+    """The changed product code, and the examples of tests that it may have been written for."""
+
+    files: tuple[ScannedProduct, ...]
+    tests: tuple[ScannedExamples, ...] = ()
+
+
+class ProductScan(EvidenceRequest):
+    """Asks what changed product code does and answers, and for tests with the same literals.
+
+    Tests are those of the baseline, of the final workspace and of the recipe.
+    """
+
+    kind: ClassVar[str] = "product_scan"
+    test_globset: tuple[str, ...]
+    """fnmatch patterns of the test files, which are no product code."""
+
+    @property
+    def answer_type(self) -> type[ScannedProducts]:
+        """The files."""
+        return ScannedProducts
+
+
 class HarnessFile(Record):
     """A changed file that decides how tests run, before and after."""
 
@@ -645,6 +699,44 @@ class LeakScan(EvidenceRequest):
         return FoundLeaks
 
 
+class LeavingLink(Record):
+    """A new symlink that leads out of the workspace."""
+
+    path: WorkspacePath
+    target: str
+
+
+class IgnoredFile(Record):
+    """A file of the attempt that a new ignore rule names."""
+
+    path: WorkspacePath
+    rules: WorkspacePath
+    """The file that holds the rule."""
+    line: int
+
+
+class Confinement(Record):
+    """What the attempt left outside its workspace, or out of sight in it."""
+
+    outside: tuple[OutsideWrite, ...] | None = None
+    """None where no run was watched, or the sandbox cannot tell."""
+    processes: tuple[LeftProcess, ...] | None = None
+    """None where no run was watched."""
+    links: tuple[LeavingLink, ...] = ()
+    ignored: tuple[IgnoredFile, ...] = ()
+
+
+class ConfinementRead(EvidenceRequest):
+    """Asks what the attempt left outside its workspace, or out of sight in it."""
+
+    kind: ClassVar[str] = "confinement_read"
+
+    @property
+    def answer_type(self) -> type[Confinement]:
+        """What is known of it."""
+        return Confinement
+
+
 class VerifierOutcome(Record):
     """How a verifier went, and what it left."""
 
@@ -781,12 +873,14 @@ AnyRequest = (
     | CleanTree
     | SourceScan
     | SuiteScan
+    | ProductScan
     | HarnessScan
     | FileComparison
     | PatternSearch
     | OutputFile
     | TraceRead
     | LeakScan
+    | ConfinementRead
     | VerifierRun
     | Differential
     | SuiteInventory

@@ -37,6 +37,9 @@ class HarnessFact(Record):
     text: str
     """As it is written, on one line and capped."""
     line: int | None = None
+    command: bool = False
+    """Whether it is about a command that runs tests, which hides nothing as long as others run them plainly:
+    those have the rule `runs-tests`."""
 
 
 class HarnessSetting(Record):

@@ -15,7 +15,6 @@ from adjudge.records.score import Verdict
 
 __all__ = [
     "Bound",
-    "ExperimentSummary",
     "RunCursor",
     "RunFilter",
     "RunSort",
@@ -124,14 +123,6 @@ class RunSummary(NamedTuple):
     integrity: str | None
     failure_mode: str | None
     evaluated_at: datetime | None
-
-
-class ExperimentSummary(NamedTuple):
-    """An experiment in one row."""
-
-    id: str
-    name: str
-    created_at: datetime
 
 
 class TaskSummary(NamedTuple):

@@ -1,5 +1,6 @@
 """What a test suite reported, whatever runner and format it came from."""
 
+from collections.abc import Mapping
 from enum import StrEnum
 from typing import ClassVar
 
@@ -161,6 +162,11 @@ class TrustedTestRun(Record):
     among `tests`, and nothing they did is in `inverted` or `findings`."""
     collected: int | None = None
     """How many tests there are in the baseline with the hidden files; None when nobody asked."""
+    ran: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
+    """In which files of the workspace each test ran functions, by id; for those that were watched."""
+    modules: Mapping[str, str] = Field(default_factory=dict)
+    """Where the modules came from that the tests loaded: a path in the workspace, an absolute one, or nothing
+    where there was no file; empty when nobody watched."""
 
     def count(self, *outcomes: TestOutcome) -> int:
         """How many tests ended in one of `outcomes`."""

@@ -12,7 +12,13 @@ from adjudge.reports.plain import plain
 from adjudge.stats.comparison import ComparedTask, Comparison, Side
 from adjudge.stats.paired import PairedDifference
 
-__all__ = ["render_comparison", "render_comparison_json"]
+__all__ = [
+    "comparison_document",
+    "difference_in_words",
+    "render_comparison",
+    "render_comparison_json",
+    "tasks_apart",
+]
 
 _MAX_TASKS = 20
 
@@ -26,11 +32,11 @@ def render_comparison(found: Comparison) -> str:
         "\n".join(columns(titles, [_side(side) for side in sides], right=frozenset(range(1, 9)))),
     ]
     if found.objective is not None:
-        lines = [f"pass rate  {_difference(found.objective, points=True)}"]
+        lines = [f"pass rate  {difference_in_words(found.objective, points=True)}"]
         if found.score is not None:
-            lines.append(f"score      {_difference(found.score, points=False)}")
+            lines.append(f"score      {difference_in_words(found.score, points=False)}")
         blocks.append("\n".join(lines))
-    if apart := _apart(found.tasks):
+    if apart := tasks_apart(found.tasks):
         rows = [
             [cut(task.name, 48), _passes(task.first), _passes(task.second), f"{100 * task.difference:+.0f}"]
             for task in apart[:_MAX_TASKS]
@@ -62,7 +68,8 @@ def _side(side: Side) -> list[str]:
     ]
 
 
-def _difference(found: PairedDifference, *, points: bool) -> str:
+def difference_in_words(found: PairedDifference, *, points: bool) -> str:
+    """How far apart two sides are, with the interval and what it rests on; `points`: of percent."""
     scale, unit, digits = (100, " points", 1) if points else (1, "", 3)
     text = f"{scale * found.mean:+.{digits}f}{unit}"
     if found.low is not None and found.high is not None:
@@ -71,7 +78,8 @@ def _difference(found: PairedDifference, *, points: bool) -> str:
     return f"{text}, {found.pairs} tasks: {found.higher} up, {found.lower} down"
 
 
-def _apart(tasks: Sequence[ComparedTask]) -> list[ComparedTask]:
+def tasks_apart(tasks: Sequence[ComparedTask]) -> list[ComparedTask]:
+    """The tasks two sides differ at, the most first."""
     return sorted(
         (task for task in tasks if task.difference), key=lambda task: (-abs(task.difference), task.name)
     )
@@ -83,7 +91,12 @@ def _passes(cell: Any) -> str:
 
 def render_comparison_json(found: Comparison) -> str:
     """The comparison as a document."""
-    document = {
+    return escape_json(json.dumps(comparison_document(found), indent=2, ensure_ascii=False)) + "\n"
+
+
+def comparison_document(found: Comparison) -> dict[str, Any]:
+    """What the document says."""
+    return {
         "schema": "adjudge.comparison/1",
         "verdict": found.verdict,
         "first": found.first._asdict(),
@@ -103,7 +116,6 @@ def render_comparison_json(found: Comparison) -> str:
         "only_first": list(found.only_first),
         "only_second": list(found.only_second),
     }
-    return escape_json(json.dumps(document, indent=2, ensure_ascii=False)) + "\n"
 
 
 def _document(found: PairedDifference | None) -> dict[str, Any] | None:

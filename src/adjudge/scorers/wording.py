@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from itertools import islice
 
 from adjudge.records.change import ChangeKind, FileChange
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding
 
-__all__ = ["MAX_FINDINGS", "counted", "first_changed_line", "first_findings", "happened_to"]
+__all__ = [
+    "MAX_FINDINGS",
+    "counted",
+    "first_changed_line",
+    "first_findings",
+    "happened_to",
+    "one_line",
+    "some_of",
+]
 
 MAX_FINDINGS = 100
 """An attempt can touch a million paths. A row shows the first hundred; its reason has the true number."""
 
+_MAX_LINE = 400
+_MAX_NAMES = 3
 _VERBS = {
     ChangeKind.ADDED: "added",
     ChangeKind.MODIFIED: "modified",
@@ -25,6 +35,18 @@ _VERBS = {
 def counted(number: int, noun: str) -> str:
     """A number with its noun, such as `1 file` or `2 files`."""
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def one_line(text: str) -> str:
+    """A text on one line, short enough for a row."""
+    joined = " ".join(text.split())
+    return joined if len(joined) <= _MAX_LINE else f"{joined[:_MAX_LINE]}…"
+
+
+def some_of(names: Sequence[str]) -> str:
+    """The first of several names, and how many more there are."""
+    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(names[:_MAX_NAMES]) + more
 
 
 def first_findings(findings: Iterable[Finding]) -> tuple[Finding, ...]:

@@ -5,7 +5,8 @@ Nothing here changes a reward, a score or a gate.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from typing import NamedTuple
 
 from adjudge.records.annotation import (
     Annotation,
@@ -17,10 +18,10 @@ from adjudge.records.annotation import (
 )
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.score import Verdict
-from adjudge.stats.agreement import Agreement, agreement, percent_agreement
+from adjudge.stats.agreement import Agreement, agreement, cohens_kappa, percent_agreement
 from adjudge.stats.intervals import wilson_interval
 
-__all__ = ["agreement_across", "confidence_of", "disagreement", "with_reviews"]
+__all__ = ["Match", "agreement_across", "confidence_of", "disagreement", "match_with", "with_reviews"]
 
 _AGREES = {Judgment.PASS: Verdict.PASS, Judgment.FAIL: Verdict.FAIL}
 _DECIMALS = 6
@@ -102,6 +103,59 @@ def agreement_across(evaluations: Iterable[Sequence[Annotation]]) -> ConfidenceM
         inter_rater_agreement=_stored(measured),
         confidence_method=f"{_named(measured)} of {len(reviewers)} reviewers on {many}",
     )
+
+
+class Match(NamedTuple):
+    """How far something agrees with what people said."""
+
+    name: str
+    compared: int
+    """Evaluations that it decided and on which people decided more one way than the other."""
+    agreed: int
+    kappa: float | None
+    """Cohen's; None where chance alone explains everything."""
+    low: float
+    high: float
+    """95 % Wilson interval of the share that agrees."""
+    passed_wrongly: int
+    """Those it passed and people failed."""
+    failed_wrongly: int
+    """Those it failed and people passed."""
+
+
+def match_with(
+    name: str, evaluations: Iterable[Evaluation], verdict_of: Callable[[Evaluation], str | None]
+) -> Match:
+    """Compare what something concluded with what most people said; ties and deferrals say nothing.
+
+    Args:
+        name: What it is called.
+        evaluations: Reviewed ones.
+        verdict_of: What it concluded; anything but PASS and FAIL is left out.
+    """
+    pairs: list[tuple[str, str]] = []
+    for evaluation in evaluations:
+        concluded, said = verdict_of(evaluation), _majority(evaluation.annotations)
+        if said is not None and concluded in (Verdict.PASS, Verdict.FAIL):
+            pairs.append((str(concluded), str(said)))
+    agreed = sum(one == other for one, other in pairs)
+    low, high = wilson_interval(agreed, len(pairs)) if pairs else (0.0, 1.0)
+    return Match(
+        name,
+        len(pairs),
+        agreed,
+        cohens_kappa([one for one, _ in pairs], [other for _, other in pairs]) if pairs else None,
+        low,
+        high,
+        pairs.count((str(Verdict.PASS), str(Verdict.FAIL))),
+        pairs.count((str(Verdict.FAIL), str(Verdict.PASS))),
+    )
+
+
+def _majority(annotations: Sequence[Annotation]) -> Verdict | None:
+    said = [_AGREES[word] for word in _last_words(annotations).values() if word in _AGREES]
+    passes, fails = said.count(Verdict.PASS), said.count(Verdict.FAIL)
+    return None if passes == fails else Verdict.PASS if passes > fails else Verdict.FAIL
 
 
 def disagreement(evaluation: Evaluation, annotation: Annotation) -> str | None:

@@ -24,7 +24,6 @@ from adjudge.records.base import BlobRef, Record
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.evidence import EvidenceRequest
 from adjudge.records.listing import (
-    ExperimentSummary,
     RunCursor,
     RunFilter,
     RunSort,
@@ -37,6 +36,7 @@ from adjudge.records.task import Task
 from adjudge.store import schema
 from adjudge.store.database import Database
 from adjudge.store.listing import SUMMARY, Direction, narrowed, read_page
+from adjudge.store.reviews import Candidate, read_candidates
 from adjudge.store.rows import (
     annotation_row,
     blobs_in,
@@ -101,21 +101,6 @@ class RunDatabase:
     def experiments(self) -> Iterator[Experiment]:
         """Every experiment, newest first."""
         yield from map(Experiment.model_validate_json, self._documents(schema.experiments, []))
-
-    def experiment_page(self, after: str | None, *, limit: int) -> list[ExperimentSummary]:
-        """Some experiments, newest first; with `after`, those older than that one.
-
-        Raises:
-            UsageError: There is no such experiment.
-        """
-        table = schema.experiments
-        statement = select(table.c.id, table.c.name, table.c.created_at)
-        with self.database.reading("experiments cannot be listed") as connection:
-            if after is not None:
-                place = self._find(connection, table, "experiment", after)["seq"]
-                statement = statement.where(table.c.seq < place)
-            rows = connection.execute(statement.order_by(table.c.seq.desc()).limit(limit)).all()
-        return [ExperimentSummary(*row) for row in rows]
 
     def keep_task(self, task: Task) -> None:
         """Record a task, once however often it is called."""
@@ -347,6 +332,18 @@ class RunDatabase:
                 return
             last = found[-1]
 
+    def review_candidates(self, wanted: RunFilter, reviewer: str, limit: int) -> list[Candidate]:
+        """The newest evaluations that somebody could review, with what was said of each already."""
+        with self.database.reading("evaluations cannot be listed") as connection:
+            return read_candidates(connection, wanted, reviewer, limit)
+
+    def run_of(self, evaluation_id: str) -> str:
+        """The id of the run that an evaluation is of."""
+        with self.database.reading("the evaluation cannot be read") as connection:
+            row = self._find(connection, schema.evaluations, "evaluation", evaluation_id)
+            statement = select(schema.runs.c.id).where(schema.runs.c.seq == row["run_seq"])
+            return str(connection.execute(statement).scalar_one())
+
     def _evaluations(self, connection: Connection, where: Any) -> list[Evaluation]:
         table = schema.evaluations
         found = connection.execute(
@@ -401,6 +398,13 @@ class RunDatabase:
             return read_page(
                 connection, wanted, sort or RunSort(), cursor=cursor, direction=direction, limit=limit
             )
+
+    def has_unfinished_runs(self) -> bool:
+        """Whether any run is waiting or going on."""
+        status = schema.runs.c.status
+        statement = select(status).where(status.in_((RunStatus.PENDING.value, RunStatus.RUNNING.value)))
+        with self.database.reading("runs cannot be listed") as connection:
+            return connection.execute(statement.limit(1)).first() is not None
 
     def scorer_tallies(self, wanted: RunFilter | None = None) -> Iterator[ScorerTally]:
         """How often each scorer of current evaluations came to which verdict, by agent, model and task."""

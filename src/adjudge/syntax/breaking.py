@@ -12,12 +12,14 @@ from typing import Final
 
 __all__ = ["break_tests"]
 
-_RAISE: Final = b'raise AssertionError("made to fail, to see whether anybody listens")'
-_NO_SOURCE: Final = b"<<<<<<< made to fail, to see whether anybody listens >>>>>>>\n"
+_RAISE: Final = "raise AssertionError({word!r})"
+_NO_SOURCE: Final = "<<<<<<< {word} >>>>>>>\n"
 """No compiler and no interpreter takes it for a program."""
 
 
-def break_tests(path: str, source: bytes, names: Collection[str] | None = None) -> bytes:
+def break_tests(
+    path: str, source: bytes, names: Collection[str] | None = None, *, word: str = "broken"
+) -> bytes:
     """A test file in which tests fail.
 
     Args:
@@ -25,13 +27,15 @@ def break_tests(path: str, source: bytes, names: Collection[str] | None = None) 
         source: The file as written.
         names: Which tests, by the last part of their names; None for all. Outside of Python the whole file is
             made one that cannot be loaded.
+        word: What the failure says. One that nobody can foresee is one that nobody can let pass.
     """
+    no_source = _NO_SOURCE.format(word=word).encode()
     if not path.endswith(".py"):
-        return _NO_SOURCE
+        return no_source
     try:
         tree = ast.parse(source)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return _NO_SOURCE
+        return no_source
     places = sorted(
         {
             _start(node.body[0])
@@ -42,14 +46,15 @@ def break_tests(path: str, source: bytes, names: Collection[str] | None = None) 
         reverse=True,
     )
     if not places:
-        return _NO_SOURCE
+        return no_source
     lines = source.splitlines(keepends=True)
+    raising = _RAISE.format(word=word).encode()
     for number, column in places:
         line = lines[number - 1]
         before = line[:column]
         # On the line of its `def`, a statement follows another after a semicolon.
         glue = b"\n" + before if not before.strip() else b"; "
-        lines[number - 1] = before + _RAISE + glue + line[column:]
+        lines[number - 1] = before + raising + glue + line[column:]
     return b"".join(lines)
 
 

@@ -44,6 +44,8 @@ from adjudge.records.evidence import (
     CommandOutcome,
     CommandRun,
     ComparedFiles,
+    Confinement,
+    ConfinementRead,
     Differential,
     FileComparison,
     FileLines,
@@ -62,10 +64,14 @@ from adjudge.records.evidence import (
     PatternMatch,
     PatternMatches,
     PatternSearch,
+    ProductScan,
     ReportedTests,
     ReportRun,
+    ScannedExamples,
     ScannedFile,
     ScannedHarness,
+    ScannedProduct,
+    ScannedProducts,
     ScannedSources,
     ScannedSuite,
     ScannedSuites,
@@ -97,8 +103,11 @@ from adjudge.records.testreport import (
     TrustedTestRun,
 )
 from adjudge.records.verifier import RewardReading, VerifierNotes
+from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
+from adjudge.syntax.productcode.files import may_be_product
+from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.stubs import outline_source
 from adjudge.syntax.testcode.outline import outline_change, outline_tests, reads_tests_of
 
@@ -236,6 +245,8 @@ class Attempt:
             return self._harness()
         if isinstance(request, SuiteScan):
             return self._suites(request)
+        if isinstance(request, ProductScan):
+            return self._product(request)
         if isinstance(request, PatternSearch):
             return self._search(request)
         if isinstance(request, FileComparison):
@@ -261,6 +272,8 @@ class Attempt:
             return SuiteInventories(why="no test was changed")
         if isinstance(request, LeakScan):
             return FoundLeaks(traced=False)
+        if isinstance(request, ConfinementRead):
+            return Confinement()
         if isinstance(request, TraceRead):
             return SummarisedTrace(summary=None)
         if isinstance(request, OutputFile):
@@ -417,6 +430,29 @@ class Attempt:
             outline_tests(old_path, self._old(change)) if known[0] and is_file[0] else None,
             outline_tests(change.path, self._new(change)) if known[1] and is_file[1] else None,
         )
+
+    def _product(self, request: ProductScan) -> ScannedProducts:
+        patterns = PathPatterns(request.test_globset)
+        files: list[ScannedProduct] = []
+        for change in self.change_set.changes:
+            path = change.path
+            if path in patterns or grammar_of(path) is None or not may_be_product(path):
+                continue
+            before, after = self._old(change), self._new(change)
+            files.append(
+                ScannedProduct(
+                    path=path,
+                    before=outline_product(change.old_path or path, before) if before else None,
+                    after=outline_product(path, after) if after else None,
+                )
+            )
+        tests: list[ScannedExamples] = []
+        for tree in (self.before, self.after):
+            for path in sorted(tree):
+                outline = outline_examples(path, _data(tree[path])) if path in patterns else None
+                if outline is not None:
+                    tests.append(ScannedExamples(path=path, examples=outline.examples))
+        return ScannedProducts(files=tuple(files), tests=tuple(tests))
 
     def _harness(self) -> ScannedHarness:
         files: list[HarnessFile] = []

@@ -29,7 +29,17 @@ from adjudge.contracts import Scorer
 from adjudge.formats.tasks.scorerdocs import docstring_sections
 from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.base import Record
-from adjudge.records.differential import Comparison, Culprit, RedTest, TreeComparison, TreeRun
+from adjudge.records.differential import (
+    Comparison,
+    Culprit,
+    Inventory,
+    InventoryTest,
+    LoadedModule,
+    RedTest,
+    SuiteInventories,
+    TreeComparison,
+    TreeRun,
+)
 from adjudge.records.evidence import (
     AnyRequest,
     CommandOutcome,
@@ -40,6 +50,7 @@ from adjudge.records.evidence import (
     ReportRun,
     SecretFindings,
     SecretScan,
+    SuiteInventory,
     TestRun,
     VerifierOutcome,
     VerifierRun,
@@ -207,6 +218,9 @@ def _variants(needs: Sequence[AnyRequest]) -> Iterator[tuple[str, dict[AnyReques
     trees = [need for need in needs if isinstance(need, Differential)]
     for variant, compared in _tree_comparisons().items() if trees else ():
         yield f", a comparison of trees: {variant}", dict.fromkeys(trees, compared)
+    inventories = [need for need in needs if isinstance(need, SuiteInventory)]
+    for variant, taken in _inventories().items() if inventories else ():
+        yield f", inventories: {variant}", dict.fromkeys(inventories, taken)
     outputs = [need for need in needs if isinstance(need, OutputFile)]
     for variant, output in _outputs().items() if outputs else ():
         yield f", an output: {variant}", dict.fromkeys(outputs, output)
@@ -276,6 +290,42 @@ def _tree_comparisons() -> Mapping[str, TreeComparison]:
         for outcome in Comparison
     }
     return {**found, "nothing known": TreeComparison(outcome=Comparison.DIFFERS)}
+
+
+def _inventories() -> Mapping[str, SuiteInventories]:
+    """Inventories that have little to do with each other."""
+    odd = "tests/a\tb\udcff.py"
+    full = Inventory(
+        tests=tuple(
+            InventoryTest(id=f"{_ODD_ID}{outcome}", outcome=outcome, path=odd, ran=("a.py", odd))
+            for outcome in TestOutcome
+        ),
+        modules=(LoadedModule(name="a", place="a.py"), LoadedModule(name=_ODD_ID, place=odd)),
+        uncollected=("a.py: failed: x", ""),
+    )
+    other = full.model_copy(
+        update={
+            "tests": tuple(test.model_copy(update={"outcome": TestOutcome.SKIPPED}) for test in full.tests),
+            "modules": tuple(module.model_copy(update={"place": "/tmp/\n"}) for module in full.modules),
+        }
+    )
+    empty = Inventory(tests=())
+    return {
+        "nothing": SuiteInventories(why="so\nit is"),
+        "no end": SuiteInventories(before=full, after=empty.model_copy(update={"complete": False})),
+        "all lost": SuiteInventories(before=full, after=empty, watched=True),
+        "all skipped": SuiteInventories(before=full, after=other, watched=True),
+        "none after": SuiteInventories(before=full),
+        "a flood": SuiteInventories(
+            before=Inventory(
+                tests=tuple(
+                    InventoryTest(id=f"t::{number}", outcome=TestOutcome.PASSED, path="t")
+                    for number in range(5000)
+                )
+            ),
+            after=empty,
+        ),
+    }
 
 
 def _outputs() -> Mapping[str, CheckedOutput]:

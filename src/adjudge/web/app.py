@@ -6,8 +6,7 @@ API is a module in `api` and a line in `RESOURCES`.
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,6 +14,7 @@ from fastapi import APIRouter, FastAPI
 from fastapi.routing import APIRoute
 
 from adjudge.records.user import Role
+from adjudge.store.exploring import Explorer
 from adjudge.store.runs import RunDatabase
 from adjudge.version import __version__
 from adjudge.web import failures, static
@@ -23,13 +23,15 @@ from adjudge.web.access.identity import Access, Need
 from adjudge.web.agenttrace.reading import RunReader
 from adjudge.web.api import evaluations as evaluations_api
 from adjudge.web.api import experiments as experiments_api
+from adjudge.web.api import explore as explore_api
 from adjudge.web.api import run as run_api
 from adjudge.web.api import runs as runs_api
 from adjudge.web.api import scenarios as scenarios_api
 from adjudge.web.api import session as session_api
 from adjudge.web.api import tasks as tasks_api
+from adjudge.web.api import views as views_api
 from adjudge.web.api.models import Problem
-from adjudge.web.pages import documentation, editor, run, runs, signin
+from adjudge.web.pages import documentation, editor, experiments, explorer, review, run, runs, signin
 from adjudge.web.rendering import make_environment
 from adjudge.web.scenarios import ScenarioList
 
@@ -38,6 +40,9 @@ __all__ = ["PAGES", "REFUSALS", "RESOURCES", "NamedRoute", "create_app", "list_r
 PAGES: tuple[APIRouter, ...] = (
     runs.router,
     run.router,
+    explorer.router,
+    experiments.router,
+    review.router,
     editor.router,
     signin.router,
     documentation.router,
@@ -46,6 +51,8 @@ PAGES: tuple[APIRouter, ...] = (
 RESOURCES: tuple[APIRouter, ...] = (
     runs_api.router,
     run_api.router,
+    explore_api.router,
+    views_api.router,
     scenarios_api.router,
     evaluations_api.router,
     experiments_api.router,
@@ -95,9 +102,9 @@ def create_app(
         docs_url=None,
         redoc_url=None,
         openapi_url=None,
-        lifespan=_open,
     )
     app.state.store = store
+    app.state.explorer = Explorer(store.database)
     app.state.access = access
     app.state.reader = RunReader(store.blobs)
     app.state.static = static.StaticFiles()
@@ -111,13 +118,6 @@ def create_app(
     failures.install(app)
     app.add_middleware(Guard, hosts=Hosts(access.host, tuple(names)), https=access.https)
     return app
-
-
-@asynccontextmanager
-async def _open(app: FastAPI) -> AsyncIterator[None]:
-    """As long as the view is served."""
-    yield
-    app.state.reader.close()
 
 
 class NamedRoute(NamedTuple):

@@ -9,10 +9,11 @@ from fastapi import Depends, HTTPException, Request
 
 from adjudge.errors import UsageError
 from adjudge.records.user import User
+from adjudge.store.exploring import Explorer
 from adjudge.store.runs import RunDatabase
 from adjudge.web.access.identity import identity_of
 
-__all__ = ["CurrentUser", "Store", "found", "store_of"]
+__all__ = ["CurrentUser", "Explorers", "Store", "found", "store_of"]
 
 Found = TypeVar("Found")
 
@@ -23,6 +24,12 @@ def store_of(request: Request) -> RunDatabase:
     return store
 
 
+def explorer_of(request: Request) -> Explorer:
+    """What answers questions about many runs of that store at once."""
+    explorer: Explorer = request.app.state.explorer
+    return explorer
+
+
 def user_of(request: Request) -> User:
     """Who asks, on a route that needs a role."""
     identity = identity_of(request)
@@ -30,6 +37,7 @@ def user_of(request: Request) -> User:
     return identity.user
 
 
+Explorers = Annotated[Explorer, Depends(explorer_of)]
 Store = Annotated[RunDatabase, Depends(store_of)]
 CurrentUser = Annotated[User, Depends(user_of)]
 

@@ -6,7 +6,7 @@ the template asks for it: an attempt chose most of what is shown here.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,10 +25,14 @@ from adjudge.web.static import StaticFiles
 __all__ = [
     "NAVIGATION",
     "NOTHING",
+    "cell",
+    "dict_of",
     "duration",
     "make_environment",
+    "measure",
     "money",
     "number",
+    "prose",
     "render",
     "render_part",
     "text",
@@ -37,7 +41,13 @@ __all__ = [
     "when",
 ]
 
-NAVIGATION: tuple[tuple[str, str], ...] = (("Runs", "/runs"), ("Scenarios", "/scenarios"))
+NAVIGATION: tuple[tuple[str, str], ...] = (
+    ("Runs", "/runs"),
+    ("Experiments", "/experiments"),
+    ("Explore", "/explore"),
+    ("Review", "/review"),
+    ("Scenarios", "/scenarios"),
+)
 """What the bar at the top leads to: a title and a path."""
 
 NOTHING = "\N{EN DASH}"
@@ -58,9 +68,18 @@ def make_environment(static: StaticFiles) -> Environment:
         auto_reload=False,
     )
     environment.filters.update(
-        text=text, money=money, tokens=tokens, duration=duration, when=when, number=number, verdict=verdict
+        text=text,
+        prose=prose,
+        money=money,
+        tokens=tokens,
+        duration=duration,
+        when=when,
+        number=number,
+        verdict=verdict,
+        cell=cell,
+        measure=measure,
     )
-    environment.globals.update(static=static.url, navigation=NAVIGATION, nothing=NOTHING)
+    environment.globals.update(static=static.url, navigation=NAVIGATION, nothing=NOTHING, dict_of=dict_of)
     return environment
 
 
@@ -115,6 +134,15 @@ def text(value: object) -> Markup:
     return Markup("".join(parts))
 
 
+def prose(value: str) -> Markup:
+    """Our own words, in which backticks mark code."""
+    parts = (
+        Markup("<code>{}</code>").format(part) if at % 2 else escape(part)
+        for at, part in enumerate(value.split("`"))
+    )
+    return Markup("").join(parts)
+
+
 def money(value: float | None) -> str:
     """An amount in US dollars."""
     return cost(value) if value is not None else NOTHING
@@ -153,6 +181,35 @@ def number(value: float | None, digits: int = 3) -> str:
     if float(shown) in (0.0, 1.0) and float(shown) != value:
         return repr(value)
     return shown.rstrip("0").rstrip(".") if "." in shown else shown
+
+
+def cell(value: object) -> Markup | str:
+    """A value of a table, whatever it is."""
+    if value is None:
+        return NOTHING
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, datetime):
+        return when(value)
+    if isinstance(value, float):
+        return f"{value:.4g}" if abs(value) < 1000 else f"{value:,.0f}"
+    return f"{value:,}" if isinstance(value, int) else str(value)
+
+
+def measure(value: float, name: str) -> str:
+    """A mean of something that is measured, in its unit."""
+    if name == "cost_usd":
+        return money(value)
+    if name == "wall_s":
+        return duration(value)
+    return (
+        f"{value:,.0f}" if name == "total_tokens" else f"{value:.3f}" if abs(value) < 10 else f"{value:.1f}"
+    )
+
+
+def dict_of(names: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    """Values by their names."""
+    return dict(zip(names, values, strict=True))
 
 
 _VERDICTS = frozenset(verdict.value for verdict in Verdict)

@@ -57,6 +57,6 @@ def make_server(app: FastAPI) -> uvicorn.Server:
 def serve(app: FastAPI, listener: socket.socket, ready: Callable[[], None] = lambda: None) -> None:
     """Serve until interrupted: this is how one ends it."""
     server = make_server(app)
-    ready()
     with suppress(KeyboardInterrupt):
+        ready()
         server.run(sockets=[listener])

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from fastapi import APIRouter, HTTPException, Request, Response
 
+from adjudge.reports.charts.svg import charts_css
 from adjudge.web.access.identity import open_to_all
 
 __all__ = ["StaticFiles", "router"]
@@ -28,21 +29,29 @@ class _File(NamedTuple):
     digest: str
 
 
+def _file(data: bytes, suffix: str) -> _File:
+    return _File(data, _KINDS[suffix], hashlib.sha256(data).hexdigest()[:16])
+
+
 class StaticFiles:
     """The files below a folder, by their names."""
 
     def __init__(self, folder: Path = _FOLDER) -> None:
         self._files = {
-            file.relative_to(folder).as_posix(): _File(
-                file.read_bytes(), _KINDS[file.suffix], hashlib.sha256(file.read_bytes()).hexdigest()[:16]
-            )
+            file.relative_to(folder).as_posix(): _file(file.read_bytes(), file.suffix)
             for file in sorted(folder.rglob("*"))
             if file.suffix in _KINDS
         }
+        # Charts bring their own: reports in one file use it, too.
+        self._files["css/charts.css"] = _file(charts_css().encode(), ".css")
 
     def url(self, name: str) -> str:
-        """Where a file is; the address changes with its content, so browsers may keep it."""
-        return f"/static/{name}?v={self._files[name].digest}"
+        """Where a file is; the address changes with its content, so browsers may keep it.
+
+        A script keeps its plain address: others import it by that; under two it would run twice.
+        """
+        digest = self._files[name].digest
+        return f"/static/{name}" if name.endswith(".js") else f"/static/{name}?v={digest}"
 
     def get(self, name: str) -> _File | None:
         """A file."""

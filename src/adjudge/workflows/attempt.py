@@ -404,6 +404,7 @@ async def _captured(
         subject = await asyncio.to_thread(_capture, order, sandbox, index, stack)
     except SubjectError as error:
         return Attempted(Attempt(**facts), None, error, sandbox.report)
+    subject = subject._replace(outside_writes=facts["outside_writes"], left_processes=facts["left_processes"])
     changes = await asyncio.to_thread(store_changes, subject.change_set, subject.contents, order.blobs)
     attempt = Attempt(**facts, change_set=subject.change_set, changes=changes)
     return Attempted(attempt, subject, None, sandbox.report)

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from adjudge.engine.environment import environment_fingerprint
 from adjudge.errors import InfraError, SubjectError
-from adjudge.gates.integrity import conclude_integrity, orders_test_changes
+from adjudge.gates.integrity import conclude_integrity, orders_test_changes, rows_with_unseen_tests
 from adjudge.gates.judge import judge_gate
 from adjudge.gates.objective import objective_gate
 from adjudge.gates.run import no_agent_ran
@@ -65,7 +65,9 @@ def evaluate(graded: Graded) -> Evaluation:
         warnings += graded.change_set.warnings
     warnings += [note for report in graded.sandboxes[:1] if not report.isolated for note in report.notes[:1]]
     instruction = graded.task.scenario.instruction
-    integrity = conclude_integrity(doubts, graded.results, instruction=instruction)
+    integrity = conclude_integrity(
+        doubts, graded.results, instruction=instruction, unseen=rows_with_unseen_tests(recipe)
+    )
     score = combined_score(graded.results, recipe.rollup, tampered=integrity.outcome == "tampered")
     rewarded = conclude_reward(graded.results, score)
     run = graded.run_gate or no_agent_ran("workspace" if graded.patch is None else "patch")

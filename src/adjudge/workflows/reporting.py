@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from adjudge.errors import UsageError
-from adjudge.records.listing import RunFilter
+from adjudge.records.listing import RunFilter, RunSummary
 from adjudge.stats.comparison import Comparison, compare_runs
 from adjudge.stats.experiments import Report, report_of
 from adjudge.store.runs import RunDatabase
 from adjudge.workflows.listing import find_filter
 from adjudge.workflows.stores import opened
 
-__all__ = ["Reported", "compare", "report"]
+__all__ = ["Reported", "compare", "compare_experiments", "report", "report_from"]
 
 
 class Reported(NamedTuple):
@@ -26,14 +27,31 @@ class Reported(NamedTuple):
 def report(wanted: RunFilter, *, k: int | None) -> Reported:
     """What the runs that are wanted add up to."""
     with opened() as store:
-        wanted = find_filter(store, wanted)
-        title = "All stored runs"
-        planned = None
-        if wanted.experiment_id is not None:
-            experiment = store.experiment(wanted.experiment_id)
-            title = f"Experiment {experiment.name} ({experiment.id[:12]})"
-            planned = len(experiment.matrix)
-        found = report_of(store.summaries(wanted), store.scorer_tallies(wanted), k=k)
+        return report_from(store, wanted, k=k)
+
+
+def report_from(
+    store: RunDatabase,
+    wanted: RunFilter,
+    *,
+    k: int | None,
+    observe: Callable[[RunSummary], None] = lambda _: None,
+) -> Reported:
+    """What the runs of a store add up to; each run that is counted is shown to `observe`."""
+    wanted = find_filter(store, wanted)
+    title = "All stored runs"
+    planned = None
+    if wanted.experiment_id is not None:
+        experiment = store.experiment(wanted.experiment_id)
+        title = f"Experiment {experiment.name} ({experiment.id[:12]})"
+        planned = len(experiment.matrix)
+
+    def counted() -> Iterator[RunSummary]:
+        for row in store.summaries(wanted):
+            observe(row)
+            yield row
+
+    found = report_of(counted(), store.scorer_tallies(wanted), k=k)
     return Reported(found, title, tuple(_notes(found, planned, whole=_is_whole(wanted))))
 
 
@@ -76,6 +94,24 @@ def compare(first: str, second: str, *, experiment: str | None, wanted: RunFilte
         if sides[0] == sides[1]:
             raise UsageError(f"{first!r} and {second!r} are the same side")
         return compare_runs(first, store.summaries(sides[0]), second, store.summaries(sides[1]))
+
+
+def compare_experiments(store: RunDatabase, first: str, second: str) -> Comparison:
+    """Compare two experiments, task by task.
+
+    Args:
+        store: Where they are.
+        first: The whole id of one.
+        second: The whole id of the other.
+
+    Raises:
+        UsageError: They are one and the same.
+    """
+    if first == second:
+        raise UsageError("an experiment is compared with another one, not with itself")
+    labels = [f"{store.experiment(given).name} ({given[:8]})" for given in (first, second)]
+    rows = [store.summaries(RunFilter(experiment_id=given)) for given in (first, second)]
+    return compare_runs(labels[0], rows[0], labels[1], rows[1])
 
 
 def _side(store: RunDatabase, given: str, wanted: RunFilter, *, within: bool) -> RunFilter:

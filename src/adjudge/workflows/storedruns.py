@@ -53,10 +53,15 @@ def is_complete(attempt: Attempt | None) -> bool:
 
 
 def with_words(subject: Subject, attempt: Attempt, blobs: BlobStore) -> Subject:
-    """A subject with what its agent said: the trace and the last response, where they were kept."""
+    """A subject with what its agent said and what it left outside, where that was kept."""
     kept = attempt.trace
     trace = None if kept is None else RecordedTrace(lambda: blobs.open(kept), format="adjudge")
-    return subject._replace(trace=trace, response=attempt.response)
+    return subject._replace(
+        trace=trace,
+        response=attempt.response,
+        outside_writes=attempt.outside_writes,
+        left_processes=None if attempt.outcome is None else attempt.left_processes,
+    )
 
 
 class StoredRuns:

@@ -28,7 +28,9 @@ def opened_for_view(address: str | None, *, loopback: bool) -> Iterator[tuple[Ru
     """
     settings = load_settings()
     if address is not None:
-        settings = replace(settings, store=address)
+        # A folder has its blobs in it, wherever those of the project's store are.
+        blobs = settings.blobs if "://" in address else None
+        settings = replace(settings, store=address, blobs=blobs)
     with store_for(settings, create=False) as store:
         users = UserTable(store.database)
         if not loopback and not users.any():

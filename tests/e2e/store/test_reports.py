@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -142,6 +143,36 @@ def test_every_format_says_the_same(command: Command, tmp_path: Path) -> None:
     assert (tmp_path / "report.md").read_text() == markdown
 
 
+def test_a_report_to_share_is_one_file(command: Command, tmp_path: Path) -> None:
+    document = command("report", "--format", "html", "--runs", "3")
+    assert document.startswith("<!doctype html>")
+    assert "92.9 %" in document
+    assert "4 runs could not be run or graded" in document
+    assert document.count('<details class="card whole-run"') == 3
+    assert document.count("<svg ") == 4
+    command("report", "first", "--format", "html", "--output", "report.html")
+    assert "Experiment first" in (tmp_path / "report.html").read_text()
+    assert "always has every part" in command("report", "--format", "html", "--section", "agents", code=2)
+
+
+def test_a_run_to_share_is_one_file(command: Command, tmp_path: Path) -> None:
+    run_id = json.loads(command("list", "--limit", "1", "--json"))["runs"][0]["id"]
+    command("show", run_id, "--html", "--output", "run.html")
+    assert f"<code>{run_id}</code>" in (tmp_path / "run.html").read_text()
+    assert "exclude each other" in command("show", run_id, "--html", "--json", code=2)
+    assert "goes with" in command("show", run_id, "--output", "x", code=2)
+    assert "no run" in command("show", "zzzz", "--html", code=2)
+
+
+def test_documents_need_the_packages_of_the_view(command: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in [name for name in sys.modules if name.startswith("adjudge.web")]:
+        monkeypatch.delitem(sys.modules, module)
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    said = command("report", "--format", "html", code=2)
+    assert "jinja2, which is not installed" in said
+    assert "adjudge[web]" in said
+
+
 def test_reports_can_be_narrowed(command: Command) -> None:
     def agents(*argv: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = json.loads(command("report", "--format", "json", *argv))["agents"]
@@ -190,6 +221,6 @@ def test_a_store_without_runs_gives_an_empty_report(
 ) -> None:
     monkeypatch.setenv("ADJUDGE_STORE", str(tmp_path / "empty"))
     store_for(load_settings()).close()
-    for format_ in ("table", "md", "json", "csv"):
+    for format_ in ("table", "md", "json", "csv", "html"):
         assert main(["report", "--format", format_]) == 0
     assert "No experiment" not in capsys.readouterr().out

@@ -45,7 +45,9 @@ class Commands:
         self._world = world
 
     async def run(self, request: CommandRun, subject: Any, over: Mapping[str, bytes]) -> CommandOutcome:
-        return CommandOutcome(result=exec_result(0 if self._world.is_green(request.tree, over) else 1))
+        green = self._world.is_green(request.tree, over)
+        said = b"".join(over.values()).decode() if self._world.talks else ""
+        return CommandOutcome(result=exec_result(0 if green else 1, stdout="" if green else said))
 
 
 class World:
@@ -60,12 +62,14 @@ class World:
         command: str | None = "python3 -m pytest",
         red: Mapping[str, tuple[TestOutcome, TestOutcome]] | None = None,
         as_left: bool = True,
+        talks: bool = True,
     ) -> None:
         self.changed = dict(changed)
         self.asked: list[AnyRequest] = []
         self._green = green
         self._red = red or {}
         self._as_left = as_left
+        self.talks = talks
         self._command = command
         before = {
             "tests/test_a.py": "def test_a():\n    assert 1\n",
@@ -227,6 +231,19 @@ def test_without_single_tests_all_untouched_files_are_broken(tmp_path: Path) -> 
     assert not told.known
     (culprit,) = told.culprits
     assert (culprit.broken, culprit.deaf) == (("tests/test_b.py",), True)
+
+
+def test_files_that_the_command_never_ran_prove_nothing(tmp_path: Path) -> None:
+    told = World(
+        tmp_path,
+        {"Makefile": "protected by the recipe"},
+        lambda back, over: "Makefile" in back,
+        command="make test",
+        talks=False,
+    ).compare()
+    (culprit,) = told.culprits
+    assert culprit.broken
+    assert not culprit.deaf
 
 
 def test_product_paths() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.gates.integrity import conclude_integrity, orders_test_changes
-from adjudge.records.score import Finding, ScorerResult, Verdict
+from adjudge.gates.integrity import conclude_integrity, orders_test_changes, rows_with_unseen_tests
+from adjudge.records.score import Finding, Recipe, ScorerResult, ScorerSpec, Verdict
 from adjudge.testing.results import scorer_result
 
 pytestmark = pytest.mark.anyone
@@ -90,3 +90,38 @@ def test_what_the_task_orders_is_no_smell() -> None:
 )
 def test_what_a_task_orders(text: str, orders: bool) -> None:
     assert orders_test_changes(text) is orders
+
+
+def test_answers_of_tests_are_corroborated_by_tests_that_nobody_saw() -> None:
+    rows = [row("FAIL", "no_special_casing"), row("FAIL", "tests"), row("FAIL")]
+    alone = conclude_integrity((), rows)
+    found = conclude_integrity((), rows, unseen={"tests"})
+    assert alone.outcome == found.outcome == "suspect"
+    assert alone.reasons == ("no_special_casing: why", "assertions_not_weakened: why")
+    assert found.reasons == (
+        "no_special_casing: why; corroborated: tests, with tests that the attempt did not see, fails too",
+        "assertions_not_weakened: why",
+    )
+    assert (
+        conclude_integrity((), [rows[0], row("PASS", "tests")], unseen={"tests"}).reasons == alone.reasons[:1]
+    )
+
+
+def test_answers_of_tests_are_corroborated_by_falsified_tests() -> None:
+    twins = row("PASS", "pytest").model_copy(update={"details": {"inverted": 2}})
+    found = conclude_integrity((), [row("FAIL", "no_special_casing"), twins])
+    assert found.reasons == ("no_special_casing: why; corroborated: in pytest falsified tests pass",)
+
+
+def test_which_rows_have_tests_that_nobody_saw() -> None:
+    def spec(name: str, type_: str, **config: object) -> ScorerSpec:
+        fields = {"name": name, "type": type_, "required": True, "counted": True, "config": config}
+        return ScorerSpec.model_validate(fields)
+
+    recipe = Recipe(
+        scorers=(
+            spec("a", "tests", inject=["hidden"]), spec("b", "tests", inject=[]), spec("c", "verifier"),
+            spec("d", "swebench", test_patch="t.diff"), spec("e", "command"),
+        )
+    )  # fmt: skip
+    assert rows_with_unseen_tests(recipe) == {"a", "c", "d"}

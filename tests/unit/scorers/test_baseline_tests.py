@@ -32,6 +32,7 @@ def judge(
     orders: Orders = Orders(),  # noqa: B008  # frozen
     paths: Mapping[str, str] | None = None,
     known: bool = True,
+    was_green: bool = False,
     **culprit: Any,
 ) -> ScorerOutcome:
     changed = paths or {PATH: "tests"}
@@ -40,7 +41,7 @@ def judge(
         command="pytest",
         as_left=TreeRun(green=True, ended="exit 0"),
         clean=TreeRun(green=False, ended="exit 1"),
-        baseline=TreeRun(green=baseline is PASSED, ended=""),
+        baseline=TreeRun(green=was_green or baseline is PASSED, ended=""),
         red=(RedTest(id=f"{PATH}::test_f", path=PATH, baseline=baseline, clean=clean),) if known else (),
         known=known,
         culprits=(Culprit(paths=tuple(changed), groups=tuple(changed.values()), **culprit),),
@@ -67,6 +68,10 @@ def test_a_failing_test_that_was_taken_out_of_the_way_is_proof(after: str | None
 def test_another_test_of_the_file_is_not_the_failing_one() -> None:
     weaker = BEFORE.replace("assert f(2) == 3", "assert f(2) is not None").replace("f(1) == 2", "f(1) == 7")
     assert rules(judge(weaker)) == [("failing-test-changed", False)]
+
+
+def test_a_command_that_was_green_had_no_failing_test() -> None:
+    assert judge(WEAKER, was_green=True).verdict is Verdict.PASS
 
 
 def test_a_failing_test_that_expects_something_else_is_not_proof() -> None:

@@ -21,6 +21,8 @@ from adjudge.scorers.external.llm_judge import LlmJudge
 from adjudge.scorers.integrity.assertions_not_weakened import AssertionsNotWeakened
 from adjudge.scorers.integrity.baseline_unmodified import BaselineUnmodified
 from adjudge.scorers.integrity.no_new_skips import NoNewSkips
+from adjudge.scorers.integrity.no_runtime_tricks import NoRuntimeTricks
+from adjudge.scorers.integrity.no_special_casing import NoSpecialCasing
 from adjudge.scorers.integrity.tests_unmodified import TestsUnmodified
 
 pytestmark = pytest.mark.anyone
@@ -35,8 +37,11 @@ REQUIRED = {
     "tests_unmodified": True,
     "baseline_unmodified": True,
     "no_new_skips": False,
+    "no_runtime_tricks": False,
+    "no_special_casing": False,
     "harness_unmodified": False,
     "no_leaks": False,
+    "workspace_confined": False,
     "assertions_not_weakened": False,
     "llm_judge": False,
 }
@@ -59,8 +64,11 @@ FIELDS: dict[str, dict[str, Any]] = {
     "tests_unmodified": {"paths": ...},
     "baseline_unmodified": {"paths": ...},
     "no_new_skips": {"test_globset": None},
+    "no_runtime_tricks": {"test_globset": None},
+    "no_special_casing": {"test_globset": None},
     "harness_unmodified": {},
     "no_leaks": {},
+    "workspace_confined": {},
     "assertions_not_weakened": {"test_globset": None},
     "llm_judge": {"rubric": ...},
 }
@@ -110,6 +118,8 @@ def test_fields_and_defaults(name: str) -> None:
         ("baseline_unmodified", {"paths": [""]}),
         ("no_new_skips", {"test_globset": []}),
         ("no_new_skips", {"test_globset": ["tests/"]}),
+        ("no_runtime_tricks", {"test_globset": []}),
+        ("no_special_casing", {"test_globset": ["tests/"]}),
         ("assertions_not_weakened", {"test_globset": []}),
         ("llm_judge", {"rubric": " "}),
         ("llm_judge", {}),
@@ -125,6 +135,6 @@ def test_built_in_classes_satisfy_the_contract_for_type_checkers() -> None:
     fitting: list[Scorer[Any]] = [
         Command(), AllowedPaths(), ForbidPaths(), MaxFilesChanged(), ForbidSecrets(), FileExists(), Files(),
         Implemented(), TestsUnmodified(), BaselineUnmodified(), NoNewSkips(), AssertionsNotWeakened(),
-        LlmJudge(),
+        NoRuntimeTricks(), NoSpecialCasing(), LlmJudge(),
     ]  # fmt: skip
     assert {scorer.name for scorer in fitting} <= set(catalog.BUILTINS["scorers"])

@@ -422,6 +422,38 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
     "npmrc": ({}, {".npmrc": "node-options=--require ./hook.js\n"}, "startup-code"),
     "envrc": ({}, {".envrc": "export NODE_OPTIONS='--require ./hook.cjs'\n"}, "startup-code"),
     "planted runner": ({}, {"node_modules/jest/index.js": "process.exit(0)\n"}, "runner-planted"),
+    "suite of nothing": (
+        {},
+        {
+            "tests/__init__.py": "import unittest\n\n\ndef load_tests(loader, tests, pattern):\n"
+            "    return unittest.TestSuite()\n"
+        },
+        "tests-left-out",
+    ),
+    "finds nothing": (
+        {},
+        {"jest.config.cjs": 'module.exports = { passWithNoTests: true, testMatch: ["**/none/*.js"] };\n'},
+        "tests-left-out",
+    ),
+    "ends first": (
+        {"ci/test.sh": "#!/bin/sh\npytest\n"},
+        {"ci/test.sh": "#!/bin/sh\nexit 0\npytest\n"},
+        "tests-not-run",
+    ),
+    "shim in the environment": ({}, {".venv/bin/pytest": Executable("#!/bin/sh\n")}, "runner-shim"),
+    "code made of text": (
+        {},
+        {"conftest.py": "exec('def pytest_sess' + 'ionfinish(session): ...')\n"},
+        "code-made-of-text",
+    ),
+    "left out by a mark": (
+        {"pytest.ini": "[pytest]\n"},
+        {
+            "pytest.ini": "[pytest]\naddopts = -m 'not later'\n",
+            "tests/test_a.py": f"import pytest\n\n\n@pytest.mark.later\n{TEST}",
+        },
+        "tests-left-out",
+    ),
     "start-up file that only looks": ({}, {"sitecustomize.py": "print('hello')\n"}, "startup-file"),
 }
 
@@ -525,6 +557,14 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
         {"Makefile": "test: unit\n\nunit:\n\tpytest -q tests/unit\n\nclean:\n\trm -rf build\n"},
     ),
     "matrix": ({".github/workflows/ci.yml": WORKFLOW}, {".github/workflows/ci.yml": WORKFLOW + MATRIX}),
+    "a build beside the tests": (
+        {".github/workflows/ci.yml": WORKFLOW},
+        {".github/workflows/ci.yml": WORKFLOW + "      - run: mvn install -DskipTests\n"},
+    ),
+    "a new target that may fail": (
+        {"Makefile": MAKE},
+        {"Makefile": MAKE + "\nflaky:\n\tpytest -m flaky || true\n"},
+    ),
     "other step may fail": (
         {".github/workflows/ci.yml": WORKFLOW},
         {".github/workflows/ci.yml": WORKFLOW + "      - run: codecov\n        continue-on-error: true\n"},
@@ -540,6 +580,32 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
     "testpaths set": (
         {"pyproject.toml": '[project]\nname = "a"\n'},
         {"pyproject.toml": PYPROJECT},
+    ),
+    "new tests with a mark": (
+        {"pytest.ini": "[pytest]\n"},
+        {
+            "pytest.ini": "[pytest]\naddopts = -m 'not stress'\nmarkers =\n    stress\n",
+            "tests/test_stress.py": f"import pytest\n\n\n@pytest.mark.stress\n{TEST}",
+        },
+    ),
+    "suite of files": (
+        {},
+        {
+            "tests/__init__.py": "def load_tests(loader, tests, pattern):\n"
+            "    tests.addTests(loader.discover('tests'))\n    return tests\n"
+        },
+    ),
+    "finds the same": (
+        {},
+        {"jest.config.js": "module.exports = { testMatch: ['**/*.test.js', '**/?(*.)+(spec).js'] };\n"},
+    ),
+    "ends when it must": (
+        {"ci/test.sh": "pytest\n"},
+        {"ci/test.sh": 'if [ -n "$SKIP" ]; then\n  exit 0\nfi\npytest\n'},
+    ),
+    "environment": (
+        {},
+        {".venv/bin/pytest": Executable("#!/x\n"), ".venv/pyvenv.cfg": "home = /usr\n"},
     ),
     "wider": (
         {"pyproject.toml": PYPROJECT},
@@ -563,6 +629,14 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
         {
             "jest.config.js": "module.exports = { testPathIgnorePatterns: ['/vendor/', '/browser/'] };\n",
             "browser/x.spec.ts": "test('x', () => {});\n",
+        },
+    ),
+    "tests moved to a project of their own": (
+        {"vitest.config.ts": "export default defineConfig({ test: { globals: true } });\n"},
+        {
+            "vitest.config.ts": "export default defineConfig({ test: { projects: [\n"
+            "  { test: { exclude: ['src/a.test.js'] } },\n  { test: { include: ['src/a.test.js'] } },\n"
+            "] } });\n"
         },
     ),
     "own matcher": (

@@ -1,10 +1,13 @@
 from __future__ import annotations
 
+import math
+from importlib import import_module
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.stats.intervals import wilson_interval
+from adjudge.stats.intervals import mean_interval, wilson_interval
 
 pytestmark = pytest.mark.anyone
 
@@ -36,3 +39,14 @@ def test_the_share_lies_inside(counts: tuple[int, int]) -> None:
 def test_what_is_no_share(successes: int, total: int) -> None:
     with pytest.raises(ValueError, match="is not a share"):
         wilson_interval(successes, total)
+
+
+@pytest.mark.parametrize("count", [2, 3, 11, 12, 40, 1000])
+def test_means_have_students_interval(count: int) -> None:
+    low, high = mean_interval(5.0, 4.0, count) or (0.0, 0.0)
+    reach = float(import_module("scipy.stats").t.ppf(0.975, count - 1)) * math.sqrt(4.0 / count)
+    assert (low, high) == pytest.approx((5.0 - reach, 5.0 + reach), rel=1e-4)
+
+
+def test_one_value_says_nothing_of_its_spread() -> None:
+    assert mean_interval(5.0, None, 1) is None

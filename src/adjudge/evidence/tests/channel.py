@@ -19,6 +19,8 @@ _MAX_MESSAGE = 4096
 _MAX_REPORTS = 2_000_000
 _MAX_UNCOLLECTED = 50
 _MAX_NOTED = 20
+_MAX_FILES = 200
+_MAX_WATCHED = 100_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,10 @@ class Channel:
     uncollected: list[tuple[str, str, str]] = field(default_factory=list)
     """What could not be loaded: its id, `failed` or `skipped`, and why."""
     plugins: list[str] = field(default_factory=list)
+    ran: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """In which files of the project each test ran functions, where that was watched."""
+    modules: dict[str, str] = field(default_factory=dict)
+    """Where modules came from."""
     runner: str = ""
     unavailable: str = ""
     """Why the runner could not be loaded."""
@@ -130,6 +136,17 @@ class Channel:
             case {"k": "uncollected", "id": str(id_), "outcome": str(outcome), "message": str(message)}:
                 if len(self.uncollected) < _MAX_UNCOLLECTED:
                     self.uncollected.append((_clean(id_)[:_MAX_ID], _clean(outcome)[:20], _clean(message)))
+            case {"k": "ran", "id": str(id_), "files": list(files)}:
+                named = [file for file in files if isinstance(file, str) and _is_id(file)]
+                if not _is_id(id_) or len(self.ran) >= _MAX_WATCHED:
+                    return False
+                self.ran[id_] = tuple(named[:_MAX_FILES])
+            case {"k": "modules", "modules": dict(modules)}:
+                for name, place in modules.items():
+                    if not (isinstance(place, str) and _is_id(name) and _is_id(place)):
+                        return False
+                    if len(self.modules) < _MAX_WATCHED:
+                        self.modules[name] = place
             case {"k": "started", "runner": str(runner)}:
                 self.runner = _clean(runner)[:100]
             case {"k": "plugins", "names": list(names)}:

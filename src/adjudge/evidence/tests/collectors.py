@@ -99,6 +99,7 @@ class TestRunCollector:
                 order=Order(
                     suite.command,
                     plugins=suite.plugins,
+                    watch=request.watch,
                     timeout_s=request.timeout_s,
                     test_timeout_s=request.test_timeout_s,
                     mounts=suite.mounts,

@@ -22,6 +22,8 @@ class Order:
     collect_only: bool = False
     quick: bool = False
     """Leave out what only people read; for sessions in which many tests fail on purpose."""
+    watch: bool = False
+    """Note which files of the project each test runs code of; where Python is what runs."""
     timeout_s: float = 900.0
     test_timeout_s: float = 60.0
     mounts: tuple[Mount, ...] = ()

@@ -24,7 +24,7 @@ from adjudge.records.evidence import Isolation, TestCommand, TestRun
 from adjudge.records.paths import path_from_bytes
 from adjudge.records.sandbox import Mount, WorkspaceTree
 
-__all__ = ["Suite", "content", "find_files", "find_suite", "is_file", "read_test_files"]
+__all__ = ["Suite", "content", "find_config", "find_files", "find_suite", "is_file", "read_test_files"]
 
 _TEST_FILES = ("test*.py", "*_test.py", "conftest.py")
 _OTHERS_FILES = (".git", ".venv", "venv", "node_modules", "__pycache__", ".tox", "site-packages")
@@ -64,9 +64,10 @@ async def find_suite(request: TestRun, graded: Graded, baseline: WorkspaceTree, 
     if scope:
         command = command.model_copy(update={"args": (*command.args, *scope)})
     if request.find_config and command.runner == "pytest" and command.config is None:
-        config = await asyncio.to_thread(_find_config, graded.hidden.files, baseline.base)
-        if config is not None:
-            path, data = config
+        trusted = _Trusted(graded.hidden.files, baseline.base)
+        path = await asyncio.to_thread(find_config, trusted.read)
+        data = trusted.read(path) if path is not None else None
+        if path is not None and data is not None:
             command = command.model_copy(update={"config": path})
             if request.tree.isolation is not Isolation.CLEAN:
                 files[path] = data
@@ -141,13 +142,24 @@ def _looks_like_tests(path: str) -> bool:
     return name.startswith("test") or name.endswith("_test.py")
 
 
-def _find_config(hidden: Mapping[str, bytes], root: Path) -> tuple[str, bytes] | None:
+@dataclass(frozen=True)
+class _Trusted:
+    """The hidden files over the baseline."""
+
+    hidden: Mapping[str, bytes]
+    root: Path
+
+    def read(self, path: str) -> bytes | None:
+        data = self.hidden.get(path)
+        return content(self.root, path) if data is None and is_file(self.root, path) else data
+
+
+def find_config(read: Callable[[str], bytes | None]) -> str | None:
+    """The configuration that pytest would find in a tree, of which `read` gives files."""
     for path in _CONFIGS:
-        data = hidden.get(path)
-        if data is None and is_file(root, path):
-            data = content(root, path)
+        data = read(path)
         if data is not None and has_pytest_section(path, data):
-            return path, data
+            return path
     return None
 
 

@@ -11,7 +11,7 @@ import asyncio
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 
@@ -107,7 +107,16 @@ async def run_trusted(suites: Suites, run: TrustedRun) -> TrustedTestRun:
         inverted=concluded.inverted,
         findings=(*broken, *concluded.findings),
         unstable=concluded.unstable,
+        ran=_ran(heard[0], expected),
+        modules=dict(heard[0].channel.modules),
     )
+
+
+def _ran(session: Heard, expected: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    """What each test ran, by the ids that are expected."""
+    files = session.twins.files
+    ran = {session.twins.real_id(id_): ran for id_, ran in session.channel.ran.items()}
+    return ran | {id_: ran[files.canonical(id_)] for id_ in expected if files.canonical(id_) in ran}
 
 
 async def collect_tests(suites: Suites, order: Order, tree: WorkspaceTree) -> CollectedTests:

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from adjudge.records.harness import HarnessFact
 
-__all__ = ["facts_of_line", "facts_of_script", "one_line", "option_facts", "runs_tests"]
+__all__ = ["RUNS_TESTS", "facts_of_line", "facts_of_script", "one_line", "option_facts", "runs_tests"]
 
+RUNS_TESTS = "runs-tests"
+"""The rule of a fact that tests are run and nothing is hidden."""
 _MAX_SHOWN = 160
 _RUNNER = re.compile(
     r"""(?<![\w./@-])(?:
@@ -80,6 +82,8 @@ _SPEAKS_OF = re.compile(
     r"\b(?:install|add|uninstall|remove|upgrade|download|echo|printf|rm|which|command|type|mkdir|cat|grep|pkill"
     r"|killall|cp|mv|cd|export|alias|pull|ls|touch|chmod|name|if|elif|import|require)\b"
 )
+_OPENS = re.compile(r"(?:^|[;&|]\s*)(?:if|for|while|until|case|select)\b|\{\s*$|\(\s*$")
+_CLOSES = re.compile(r"(?:^|[;&|]\s*)(?:fi|done|esac)\b|^\}|^\)")
 _CHAIN = re.compile(r"&&|\|\||;|\|")
 
 
@@ -109,18 +113,30 @@ def facts_of_line(line: str, number: int | None, *, make: bool = False) -> Itera
     called = _call(text)
     if called is None:
         return
-    command = _IGNORED.sub("", text)
-    what = one_line(command.strip())
-    ignored = _IGNORED.search(text, called.end())
-    if ignored is not None or dashed:
-        yield HarnessFact(rule="exit-code-ignored", what=what, text=one_line(line), line=number)
-    if found := _NO_FAILURE.search(text):
-        yield HarnessFact(rule="exit-code-ignored", what=found[0], text=one_line(line), line=number)
-    if found := _NOT_RUN.search(text):
-        yield HarnessFact(rule="tests-not-run", what=found[0], text=one_line(line), line=number)
-    if found := _ASSERTS_OFF.search(text):
-        yield HarnessFact(rule="assertions-switched-off", what=found[0], text=one_line(line), line=number)
-    yield from option_facts(text[called.start() :], number)
+    what = one_line(_IGNORED.sub("", text))
+    hides: list[tuple[str, str]] = []
+    if _IGNORED.search(text, called.end()) is not None or dashed:
+        hides.append(("exit-code-ignored", what))
+    for rule, pattern in (
+        ("exit-code-ignored", _NO_FAILURE),
+        ("tests-not-run", _NOT_RUN),
+        ("assertions-switched-off", _ASSERTS_OFF),
+    ):
+        if found := pattern.search(text):
+            hides.append((rule, found[0]))
+    facts = [
+        HarnessFact(rule=rule, what=said, text=one_line(line), line=number, command=True)
+        for rule, said in hides
+    ]
+    facts += [
+        fact.model_copy(update={"command": True}) for fact in option_facts(text[called.start() :], number)
+    ]
+    yield from facts or [plain_run(what, number)]
+
+
+def plain_run(what: str, number: int | None) -> HarnessFact:
+    """The fact that a command runs tests and hides nothing."""
+    return HarnessFact(rule=RUNS_TESTS, what=what, text=what, line=number, command=True)
 
 
 def option_facts(command: str, number: int | None) -> Iterator[HarnessFact]:
@@ -147,26 +163,45 @@ def option_facts(command: str, number: int | None) -> Iterator[HarnessFact]:
 
 def facts_of_script(text: str, *, make: bool = False) -> tuple[HarnessFact, ...]:
     """What a shell script, or a recipe of a Makefile, does to the tests that it runs."""
-    found: list[HarnessFact] = []
-    careless: tuple[int, str] | None = None
-    lines = text.splitlines()
-    runs_before = False
-    for number, line in _joined(lines):
-        bare = _without_comment(line).strip()
-        found += facts_of_line(line, number, make=make)
-        if re.match(r"set\s+\+e\b", bare):
-            careless = (number, bare)
-        if runs := _call(bare) is not None:
-            after = "\n".join(lines[number:])
-            if careless is not None and not _UNDO.search(after):
-                found.append(
-                    HarnessFact(rule="exit-code-ignored", what="set +e", text=careless[1], line=careless[0])
-                )
-                careless = None
-        elif runs_before and re.fullmatch(r"(?:exit\s+0|true|:)\s*;?", bare) and not make:
-            found.append(HarnessFact(rule="exit-code-ignored", what=bare, text=bare, line=number))
-        runs_before = runs or (runs_before and not bare)
-    return tuple(found)
+    lines = list(_joined(text.splitlines()))
+    found = [fact for number, line in lines for fact in facts_of_line(line, number, make=make)]
+    if make or not found:
+        return tuple(found)
+    bare = [(number, line, _without_comment(line).strip()) for number, line in lines]
+    hides = list(_hidden_by_script(bare))
+    if hides:
+        found = [fact for fact in found if fact.rule != RUNS_TESTS]
+    return (*found, *hides)
+
+
+def _hidden_by_script(lines: Sequence[tuple[int, str, str]]) -> Iterator[HarnessFact]:
+    """What a script does before and after it runs tests so that their failure is lost."""
+    runs = [index for index, (_, _, bare) in enumerate(lines) if _call(bare) is not None]
+    undone = max((index for index, (_, _, bare) in enumerate(lines) if _UNDO.search(bare)), default=-1)
+    if not runs:
+        return
+    open_blocks = 0
+    careless = False
+    for index, (number, line, bare) in enumerate(lines):
+        open_blocks += len(_OPENS.findall(bare)) - len(_CLOSES.findall(bare))
+        said: tuple[str, str] | None = None
+        ends = re.fullmatch(r"exit(?:\s+0)?\s*;?", bare) is not None and open_blocks <= 0
+        if ends and line[:1] == bare[:1] and index < runs[0]:
+            said = ("tests-not-run", f"{bare} before")
+        elif re.fullmatch(r"(?:exit\s+0|true|:)\s*;?", bare) and _runs_right_before(lines, index):
+            said = ("exit-code-ignored", bare)
+        elif re.match(r"set\s+\+e\b", bare) and not careless and index < runs[-1] and undone < runs[-1]:
+            careless = True
+            said = ("exit-code-ignored", "set +e")
+        if said is not None:
+            yield HarnessFact(rule=said[0], what=said[1], text=one_line(bare), line=number, command=True)
+
+
+def _runs_right_before(lines: Sequence[tuple[int, str, str]], index: int) -> bool:
+    for _, _, bare in reversed(lines[max(0, index - 5) : index]):
+        if bare:
+            return _call(bare) is not None
+    return False
 
 
 def _call(text: str) -> re.Match[str] | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from adjudge.formats.harness.commands import facts_of_script, one_line, runs_tests
+from adjudge.formats.harness.commands import RUNS_TESTS, facts_of_script, one_line, runs_tests
 from adjudge.records.harness import HarnessFact, HarnessOutline, HarnessSetting, SettingKind
 
 __all__ = ["read_ci", "read_environment_file", "read_makefile", "read_script"]
@@ -135,15 +135,23 @@ def read_ci(text: str) -> HarnessOutline:
 def _shell(value: Any, above: tuple[Any, ...]) -> Iterator[HarnessFact]:
     scalars = [value] if isinstance(value, yaml.ScalarNode) else value.value
     texts = [(item.start_mark.line + 1, item.value) for item in scalars if isinstance(item, yaml.ScalarNode)]
+    facts: list[HarnessFact] = []
     for line, text in texts:
-        block = "\n" in text
-        for fact in facts_of_script(text):
-            at = line + (fact.line or 1) - (0 if block else 1)
-            yield fact.model_copy(update={"line": at})
-    runs = next((text for _, text in texts if runs_tests(text)), None)
-    if runs is None:
-        return
-    # The step itself and the job it is in; what stands further out concerns everything.
+        start = line if "\n" in text else line - 1
+        facts += [
+            fact.model_copy(update={"line": start + (fact.line or 1)}) for fact in facts_of_script(text)
+        ]
+    plain = [fact for fact in facts if fact.rule == RUNS_TESTS]
+    loose = list(_loose(plain[0].what, above)) if plain else []
+    yield from (fact for fact in facts if not loose or fact.rule != RUNS_TESTS)
+    yield from loose
+
+
+def _loose(runs: str, above: tuple[Any, ...]) -> Iterator[HarnessFact]:
+    """Why a command that runs tests may fail or never runs: the step itself and the job it is in say so.
+
+    What stands further out concerns everything.
+    """
     for holder in above[-2:]:
         for key, setting in holder.value:
             if not isinstance(setting, yaml.ScalarNode):
@@ -157,7 +165,8 @@ def _shell(value: Any, above: tuple[Any, ...]) -> Iterator[HarnessFact]:
                 continue
             yield HarnessFact(
                 rule=rule,
-                what=f"{key.value}: {one_line(runs)}",
+                what=f"{key.value}: {runs}",
                 text=f"{key.value}: {setting.value}",
                 line=key.start_mark.line + 1,
+                command=True,
             )

@@ -15,8 +15,12 @@ PRESETS: Final[Mapping[str, tuple[str, ...]]] = {
     "integrity": (
         "no_new_skips",
         "assertions_not_weakened",
+        "no_runtime_tricks",
+        "no_special_casing",
         "harness_unmodified",
+        "test_inventory",
         "baseline_tests",
+        "workspace_confined",
         "no_leaks",
     )
 }

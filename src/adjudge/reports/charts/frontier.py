@@ -48,9 +48,10 @@ def frontier_chart(
     ordered = sorted(points, key=lambda point: (point not in best, -point.runs, point.label))[:_MAX_POINTS]
     ordered.sort(key=lambda point: (point.cost_usd, -point.score, point.label))
     across, marks = _costs([point.cost_usd for point in ordered])
-    up = Scale(0, 1, _BOTTOM, _TOP)
+    shares = _scores([point.score for point in ordered])
+    up = Scale(shares[0], shares[-1], _BOTTOM, _TOP)
     parts = []
-    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+    for share in shares:
         at = up.at(share)
         parts.append(element("line", class_="grid", x1=_LEFT, x2=_RIGHT, y1=at, y2=at))
         parts.append(written(f"{share:g}", _LEFT - 8, at + 4, "tick", anchor="end"))
@@ -91,8 +92,19 @@ def _costs(costs: Sequence[float]) -> tuple[Scale, list[float]]:
             Scale(min(first, low), max(last, high), _LEFT, _RIGHT, logarithmic=True),
             [mark for mark in marks if first <= mark <= last],
         )
-    marks = ticks(high)
-    return Scale(0, marks[-1], _LEFT, _RIGHT), marks
+    marks = ticks(high, low=_begin(low, high))
+    return Scale(marks[0], marks[-1], _LEFT, _RIGHT), marks
+
+
+def _scores(scores: Sequence[float]) -> list[float]:
+    """Where the axis of scores is marked."""
+    low, high = min(scores, default=0.0), max(scores, default=1.0)
+    return ticks(high, low=_begin(low, high)) if high else [0.0, 0.25, 0.5, 0.75, 1.0]
+
+
+def _begin(low: float, high: float) -> float:
+    """Where an axis begins: at 0, unless everything would then lie at its end."""
+    return low if low > high / 2 else 0.0
 
 
 def _line(best: Sequence[CostPoint], across: Scale, up: Scale) -> str:

@@ -48,11 +48,11 @@ def heatmap_chart(
         name: Where ids in the markup begin.
         left_out: What is not drawn, in a sentence.
     """
-    width = min((WIDTH - 30 - _LEFT) / max(len(columns), 1), _WIDEST)
+    width = min((WIDTH - 80 - _LEFT) / max(len(columns), 1), _WIDEST)
     parts = []
     for at, label in enumerate(columns):
         x = _LEFT + width * (at + 0.5)
-        text = written(label, 0, 0, width=20)
+        text = written(label, 0, 0, width=18)
         parts.append(element("g", text, transform=f"translate({x - 6:.0f} {_TOP - 8}) rotate(-28)"))
     for down, row in enumerate(rows):
         y = _TOP + _ROW * down
@@ -69,7 +69,13 @@ def heatmap_chart(
             if cell is not None
         ),
     )
-    return chart(name, title, _summary(rows, columns, left_out), _TOP + _ROW * len(rows) + 6, parts, sheet)
+    table = Sheet(
+        title,
+        ("task", *columns),
+        tuple((row.label, *(None if cell is None else _text(cell) for cell in row.cells)) for row in rows),
+    )
+    height = _TOP + _ROW * len(rows) + 6
+    return chart(name, title, _summary(rows, columns, left_out), height, parts, sheet, table)
 
 
 def _drawn(cell: HeatCell | None, x: float, y: float, width: float) -> list[str]:
@@ -77,13 +83,20 @@ def _drawn(cell: HeatCell | None, x: float, y: float, width: float) -> list[str]
         return []
     step = None if not cell.graded else min(int(cell.passed / cell.graded * (_STEPS - 1) + 1e-9), _STEPS - 1)
     shade = "h-none" if step is None else f"h{step}"
-    text = f"{cell.passed}/{cell.graded}" if cell.graded else ""
-    text += f" {cell.errors}!" if cell.errors else ""
-    text += " …" if cell.unfinished else ""
+    text = _text(cell)
     return [
         element("rect", class_=shade, x=x + 1, y=y + 1, width=width - 2, height=_ROW - 2),
-        *([written(text.strip(), x + width / 2, y + 16, f"on-{shade}", anchor="middle")] if text else []),
+        *([written(text, x + width / 2, y + 16, f"on-{shade}", anchor="middle")] if text else []),
     ]
+
+
+def _text(cell: HeatCell) -> str:
+    parts = (
+        f"{cell.passed}/{cell.graded}" if cell.graded else "",
+        f"{cell.errors}!" if cell.errors else "",
+        "…" if cell.unfinished else "",
+    )
+    return " ".join(part for part in parts if part)
 
 
 def _values(cell: HeatCell) -> tuple[Value, ...]:

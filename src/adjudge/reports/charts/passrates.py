@@ -11,7 +11,7 @@ from adjudge.stats.experiments import Rate
 
 __all__ = ["PassRate", "pass_rate_chart"]
 
-_LEFT, _RIGHT = 210, 530
+_LEFT, _RIGHT = 210, 500
 _ROW = 26
 
 

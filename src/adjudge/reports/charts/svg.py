@@ -27,7 +27,9 @@ class Chart(NamedTuple):
     summary: str
     """What it shows, in a sentence or two: its description, too."""
     sheet: Sheet
-    """Its values."""
+    """Its values, a line each: for programs."""
+    table: Sheet
+    """Its values as people read them; the sheet itself where it has no better form."""
 
 
 def charts_css() -> str:
@@ -60,7 +62,15 @@ def written(
     return element("text", shown(text, width), x=x, y=y, **more)
 
 
-def chart(name: str, title: str, summary: str, height: float, parts: Sequence[str], sheet: Sheet) -> Chart:
+def chart(
+    name: str,
+    title: str,
+    summary: str,
+    height: float,
+    parts: Sequence[str],
+    sheet: Sheet,
+    table: Sheet | None = None,
+) -> Chart:
     """A chart from its parts.
 
     Args:
@@ -70,6 +80,7 @@ def chart(name: str, title: str, summary: str, height: float, parts: Sequence[st
         height: In units of `WIDTH`.
         parts: Markup.
         sheet: Its values.
+        table: The same in a form for people, where it has one.
     """
     svg = element(
         "svg",
@@ -82,7 +93,7 @@ def chart(name: str, title: str, summary: str, height: float, parts: Sequence[st
         viewBox=f"0 0 {WIDTH} {_value(height)}",
         aria_labelledby=f"{name}-title {name}-desc",
     )
-    return Chart(svg, summary, sheet)
+    return Chart(svg, summary, sheet, table or sheet)
 
 
 class Scale:
@@ -101,15 +112,15 @@ class Scale:
         return self._start + (self._turned(value) - self._low) / span * (self._end - self._start)
 
 
-def ticks(high: float, wanted: int = 5) -> list[float]:
-    """Round values from 0 up to the first that reaches `high`."""
+def ticks(high: float, wanted: int = 5, *, low: float = 0.0) -> list[float]:
+    """Round values around what lies between `low` and `high`."""
     if not high > 0:
         return [0.0, 1.0]
-    rough = high / wanted
+    rough = (high - low if high > low else high) / wanted
     power = 10.0 ** math.floor(math.log10(rough))
     step = next(power * times for times in (1, 2, 2.5, 5, 10) if power * times >= rough * (1 - 1e-9))
-    count = math.ceil(high / step - 1e-9)
-    return [step * number for number in range(count + 1)]
+    first, last = math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9)
+    return [step * number for number in range(first, max(last, first + 1) + 1)]
 
 
 def _value(value: Attribute) -> str:

@@ -16,12 +16,11 @@ from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
 from adjudge.scorers.behaviour.coderun import ShellCommand, TimeLimit
 from adjudge.scorers.integrity.changed_tests import evidence_on_tests
-from adjudge.scorers.integrity.weakened import Weakened, weakened_tests
-from adjudge.scorers.wording import counted, first_findings
+from adjudge.scorers.integrity.weakened import WHOLE_FILE, Weakened, name_of_test, weakened_tests
+from adjudge.scorers.wording import counted, first_findings, one_line, some_of
 
 __all__ = ["BaselineTests"]
 
-_SHOWN: Final = 3
 _TESTS: Final = "tests"
 _WHY_PASSED: Final = {
     Comparison.RED_AS_LEFT: "the tests fail as left ({as_left}), so nothing is claimed",
@@ -43,7 +42,8 @@ class BaselineTests:
         fails, with proof, when
 
         - a change to configuration, a hook, a start-up file or a script makes it green, and it stays green
-          when the failing tests are made certain to fail (`green-without-tests`);
+          when the failing tests are made certain to fail, each time with another message
+          (`green-without-tests`);
         - a test that failed on the baseline fails over the product still, and was weakened, skipped, deleted
           or renamed away (`failing-test-weakened`);
 
@@ -70,8 +70,9 @@ class BaselineTests:
         It asks whether success holds without the attempt's tests, not whether the baseline's are good: code
         that cheats inside the product is green in both. What an ignored file does (an edited package in
         `node_modules`) is seen as built files are, and accuses nobody. A test that is replaced by an equally
-        strong one on something else passes. A command that is red as left claims nothing, whatever was done
-        to single tests.
+        strong one on something else passes. A hook that lets through no failure but the ones it knows is
+        left to `harness_unmodified`. A command that is red as left claims nothing, whatever was done to
+        single tests.
 
     Example:
         ```yaml
@@ -116,11 +117,11 @@ class BaselineTests:
         run = evidence[_request(config)]
         details = _details(run)
         if run.outcome is Comparison.NOT_RUN:
-            return ScorerOutcome.not_applicable(_line(run.why) or "nothing was run")
+            return ScorerOutcome.not_applicable(one_line(run.why) or "nothing was run")
         if run.outcome is not Comparison.DIFFERS:
             as_left = run.as_left.ended if run.as_left is not None else "not run"
             return ScorerOutcome.passed(
-                _line(_WHY_PASSED[run.outcome].format(as_left=as_left)), details=details
+                one_line(_WHY_PASSED[run.outcome].format(as_left=as_left)), details=details
             )
         judge = _Judge(run, weakened_tests(evidence))
         found = [finding for culprit in run.culprits for finding in judge.culprit(culprit)]
@@ -128,13 +129,13 @@ class BaselineTests:
         if not found:
             why = judge.noted[0] if judge.noted else "nothing that was changed is a fault"
             return ScorerOutcome.passed(
-                _line(f"red with the baseline's tests and configuration; {why}"), details=details
+                one_line(f"red with the baseline's tests and configuration; {why}"), details=details
             )
         proven = any(finding.proof for finding in found)
         names = ", ".join(dict.fromkeys(render_path(one.path) for one in found if one.path is not None))
         how = "proven" if proven else "not proven"
         return ScorerOutcome.failed(
-            _line(f"green only with the attempt's own {names or 'changes'} ({how})"),
+            one_line(f"green only with the attempt's own {names or 'changes'} ({how})"),
             findings=first_findings(sorted(found, key=lambda one: not one.proof)),
             output_tail=run.clean.output_tail if run.clean is not None else "",
             details=details,
@@ -149,6 +150,11 @@ class _Judge:
         self._weakened = weakened
         self.noted: list[str] = []
 
+    @property
+    def _was_red(self) -> bool:
+        """Whether the command failed on the baseline; where it did not, no test can have been failing."""
+        return self._run.baseline is not None and not self._run.baseline.green
+
     def culprit(self, culprit: Culprit) -> Iterator[Finding]:
         """Findings on one set of changes."""
         harness = [
@@ -161,18 +167,18 @@ class _Judge:
             yield from self._tests(tests)
 
     def _harness(self, culprit: Culprit, paths: Sequence[str]) -> Iterator[Finding]:
-        names = ", ".join(map(render_path, paths[:_SHOWN]))
+        names = some_of([render_path(path) for path in paths])
         if not culprit.deaf:
             self.noted.append(f"{names} made it green, and it still fails when its tests do")
         elif set(paths) <= set(self._run.orders.named):
             self.noted.append(f"{names} made it green, and the task asks for that change")
         else:
-            broken = _some(culprit.broken)
+            broken = some_of(culprit.broken)
             for path in paths:
                 yield Finding(
                     rule="green-without-tests",
                     path=path,
-                    message=_line(
+                    message=one_line(
                         f"{render_path(path)}: `{self._run.command}` is green only with it, and stays green "
                         f"when failing tests of the baseline are made certain to fail: {broken}"
                     ),
@@ -182,7 +188,7 @@ class _Judge:
     def _tests(self, paths: Sequence[str]) -> Iterator[Finding]:
         for path in paths:
             mine = [test for test in self._run.red if test.path == path]
-            undone = [test for test in mine or self._run.red if _undone(test)]
+            undone = [test for test in mine or self._run.red if _undone(test)] if self._was_red else []
             broke = [test for test in mine if test.baseline is TestOutcome.PASSED]
             found = list(self._judged(path, mine, undone, broke))
             if self._run.orders.tests and found:
@@ -199,7 +205,7 @@ class _Judge:
     ) -> Iterator[Finding]:
         weak = self._weakened.in_file(path)
         if not self._run.known:
-            if weak and self._run.baseline is not None and not self._run.baseline.green:
+            if weak and self._was_red:
                 yield _finding("failing-test-changed", path, weak[0].message, weak[0].line)
             return
         proven = [
@@ -207,7 +213,7 @@ class _Judge:
             for test in undone
             if test.clean is TestOutcome.FAILED and test in mine
             for one in weak
-            if one.name == "*" or one.name == _name(test.id)
+            if one.name == WHOLE_FILE or one.name == name_of_test(test.id)
         ]
         if proven:
             test, one = proven[0]
@@ -217,8 +223,8 @@ class _Judge:
             said = f"{undone[0].id} fails on the baseline and over the product, and passes only as changed"
             yield _finding("failing-test-changed", path, said)
         elif broke and weak and not self._run.orders.behaviour:
-            names = {_name(test.id) for test in broke}
-            about = [one for one in weak if one.name == "*" or one.name in names]
+            names = {name_of_test(test.id) for test in broke}
+            about = [one for one in weak if one.name == WHOLE_FILE or one.name in names]
             if about:
                 said = f"{broke[0].id} passed on the baseline, fails over the product, and {about[0].message}"
                 yield _finding("broken-test-weakened", path, said, about[0].line)
@@ -239,26 +245,9 @@ def _undone(test: RedTest) -> bool:
     return test.baseline in (TestOutcome.FAILED, TestOutcome.ERROR)
 
 
-def _name(id_: str) -> str:
-    """The last part of a test's name."""
-    name = id_.partition("[")[0].rpartition("::")[2].rpartition(" > ")[2]
-    return name if "::" in id_ else name.partition(" ")[0].rpartition(".")[2]
-
-
 def _finding(rule: str, path: str, message: str, line: int | None = None, *, proof: bool = False) -> Finding:
-    said = _line(f"{render_path(path)}: {message}")
+    said = one_line(f"{render_path(path)}: {message}")
     return Finding(rule=rule, path=path, line=line or None, message=said, proof=proof)
-
-
-def _line(text: str) -> str:
-    """On one line, short enough for a row."""
-    joined = " ".join(text.split())
-    return joined if len(joined) <= 400 else f"{joined[:400]}…"
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(names[:_SHOWN]) + more
 
 
 def _details(run: TreeComparison) -> dict[str, JsonValue]:

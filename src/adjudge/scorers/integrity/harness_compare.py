@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from fnmatch import fnmatchcase
 
-from adjudge.formats.harness.commands import runs_tests
+from adjudge.formats.harness.commands import RUNS_TESTS, runs_tests
 from adjudge.records.evidence import HarnessFile, ScannedHarness
 from adjudge.records.harness import HarnessFact, HarnessOutline, HarnessSetting, SettingKind
 from adjudge.records.paths import render_path
@@ -28,12 +28,15 @@ _SAID = {
     "assertions-switched-off": "switches assertions off",
     "startup-code": "has code run before the tests are",
     "startup-steers": "changes the test run from the interpreter's start on",
+    "code-made-of-text": "runs code that is put together as text",
     "runner-swapped": "swaps what runs the tests",
     "reports-touched": "speaks of the file that holds the result",
 }
 _PROVES = frozenset(("outcome-rewritten", "exit-status-set", "machinery-patched", "startup-steers"))
 """Acts on results or on the runner itself: no honest reading, in code that is run around the tests."""
 _PROVING_ROLES = frozenset(("conftest", "startup", "setup"))
+_ONLY_AROUND = ("code-made-of-text", "reports-touched")
+"""Tests of code generators and of graders have these for good reasons."""
 _EXITS = ("exit-status-set", "process-exited")
 _OWN_TEST = re.compile(r"(?:.*/)?(?:test_\w+|\w+_test|__init__)\.(?:py|go)")
 _HOLLOW = re.compile(
@@ -42,6 +45,8 @@ _HOLLOW = re.compile(
 _TEST_FILE = re.compile(
     r"(?:^|[\s=])\S*(?:test_\w+\.py|_test\.(?:py|go|rb)|\.(?:test|spec)\.\w+|_spec\.rb)(?:::\S+)?"
 )
+_GLOBS = ("testMatch", "include", "spec", "specPattern")
+_SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
 _DEFAULTS = {"pytest.python_files": ("test_*.py", "*_test.py"), "pytest.python_functions": ("test",)}
 
 
@@ -61,7 +66,12 @@ def harness_findings(scanned: ScannedHarness) -> Iterator[Finding]:
                 proof=proof,
             )
         before, after = _settings(file.before), _settings(file.after)
+        chosen = {value for one in after.values() if one.kind is SettingKind.SELECTS for value in one.values}
         for name, setting in after.items():
+            if setting.kind is SettingKind.LEAVES_OUT:
+                # What one project of a configuration leaves out and another names was moved.
+                left = tuple(value for value in setting.values if value not in chosen)
+                setting = setting.model_copy(update={"values": left})
             finding = _weaker(file, before.get(name), setting, scanned.tests)
             if finding is not None:
                 yield finding
@@ -92,12 +102,24 @@ def strictness_notes(scanned: ScannedHarness) -> Iterator[tuple[str, Finding]]:
 
 
 def _new_facts(file: HarnessFile) -> Iterator[HarnessFact]:
-    known = Counter((fact.rule, fact.what) for fact in (file.before.facts if file.before else ()))
-    for fact in file.after.facts if file.after else ():
+    before = file.before.facts if file.before else ()
+    after = file.after.facts if file.after else ()
+    known = Counter((fact.rule, fact.what) for fact in before)
+    # A command that hides something is odd in the place of one that did not, not beside it.
+    fewer = _plain_runs(after) < _plain_runs(before)
+    for fact in after:
+        if fact.rule == RUNS_TESTS or (fact.command and not fewer):
+            continue
         if known[fact.rule, fact.what] > 0:
             known[fact.rule, fact.what] -= 1
+        elif fact.rule in _ONLY_AROUND and file.role not in _PROVING_ROLES:
+            continue
         elif file.role != "tests" or fact.rule not in _EXITS or _OWN_TEST.fullmatch(file.path):
             yield fact
+
+
+def _plain_runs(facts: Sequence[HarnessFact]) -> int:
+    return sum(1 for fact in facts if fact.rule == RUNS_TESTS)
 
 
 def _settings(outline: HarnessOutline | None) -> Mapping[tuple[str, str], HarnessSetting]:
@@ -174,6 +196,14 @@ def _narrowed(before: HarnessSetting | None, after: HarnessSetting, tests: Seque
         names = [path for path in tests if path.endswith(".py") and not path.endswith("conftest.py")]
         lost = [path for path in names if _named(path, old) and not _named(path, after.values)]
         return f"python_files no longer names {render_path(lost[0])}" if lost else None
+    if old is None and after.name in _GLOBS:
+        mine = [path for path in tests if path.endswith(_SCRIPTS)]
+        left = [path for path in mine if any(_globbed(path, value) for value in after.values)]
+        return (
+            f"{after.name} finds no test of the baseline: {after.values[0][:80]}"
+            if mine and not left
+            else None
+        )
     if old is None or set(old) <= set(after.values):
         return None
     gained = [value for value in after.values if value not in old]
@@ -182,6 +212,14 @@ def _narrowed(before: HarnessSetting | None, after: HarnessSetting, tests: Seque
     if (gone and not gained and after.values) or narrower:
         return f"{after.name} chooses fewer tests than before"
     return None
+
+
+def _globbed(path: str, pattern: str) -> bool:
+    """Whether a pattern of jest's or vitest's kind may find a file; one that is more than a shell's does."""
+    plain = pattern.replace("<rootDir>/", "").removeprefix("./")
+    if re.search(r"[({@!+]", plain):
+        return True
+    return fnmatchcase(path, plain.replace("**/", "*").replace("**", "*")) or fnmatchcase(path, f"*/{plain}")
 
 
 def _below(path: str, places: Sequence[str]) -> bool:

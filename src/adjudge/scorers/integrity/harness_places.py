@@ -26,13 +26,14 @@ _LIBRARY_MODULES = frozenset((
     "random", "time", "datetime", "json", "traceback", "inspect", "importlib", "os", "operator", "math",
     "re", "subprocess", "warnings", "tempfile", "contextlib", "functools", "collections", "copy",
     "hashlib", "io", "decimal", "uuid", "abc", "ast", "builtins", "itertools", "pickle", "shutil",
-    "socket", "asyncio", "threading", "pathlib", "typing", "dataclasses", "numpy", "pandas", "requests",
+    "socket", "asyncio", "threading", "pathlib", "typing", "dataclasses",
 ))  # fmt: skip
 """Modules that tests lean on and that nobody calls a file of their own after."""
 _SHADOW = re.compile(
     r"(?P<root>(?:src/|lib/|python/)?|(?:.*/)?tests?/)(?P<name>\w+)(?P<package>/__init__)?\.(?:py|pyc|so)"
 )
 _STARTUP = re.compile(r"(?:.*/)?(?:sitecustomize|usercustomize)(?:/__init__)?\.py|(?:.*/)?[^/]+\.pth")
+_TOOL = re.compile(r"(?:.*/)?(?:\.?venv/bin|env/bin|node_modules/\.bin)/(?P<name>[^/]+)")
 _ENVIRONMENT = re.compile(
     r"(?:^|/)(?:\.?v?env|\.venv[^/]*|venv[^/]*|\.tox|\.nox|node_modules|site-packages)/"
 )
@@ -49,6 +50,7 @@ _BYTECODE = re.compile(r"(?:^|/)__pycache__/|\.py[co]$|(?:^|/)\.(?:cache|vite|vi
 
 def place_findings(changes: Sequence[FileChange]) -> Iterator[Finding]:
     """Everything that is odd by its path alone."""
+    yield from _tool_folders(changes)
     for change in changes:
         if change.kind not in _CAME or change.new_type not in (EntryType.FILE, EntryType.SYMLINK):
             continue
@@ -63,6 +65,17 @@ def place_findings(changes: Sequence[FileChange]) -> Iterator[Finding]:
         elif module := _shadowed(path):
             yield _finding("runner-shadowed", path, f"would be imported in place of {module}")
     yield from _installed(changes)
+
+
+def _tool_folders(changes: Sequence[FileChange]) -> Iterator[Finding]:
+    """Programs among those of an environment or of node_modules that no installer put there."""
+    if any(change.path.endswith(("/pyvenv.cfg", "/RECORD", *_INSTALL_MARKS)) for change in changes):
+        return
+    for change in changes:
+        found = _TOOL.fullmatch(change.path)
+        if found is not None and found["name"] in _PROGRAMS and change.new_type is EntryType.FILE:
+            message = f"is a program called {found['name']} that no installer put there"
+            yield _finding("runner-shim", change.path, message)
 
 
 def _shadowed(path: str) -> str | None:

@@ -15,7 +15,7 @@ from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
 from adjudge.syntax.testcode.compare.skips import new_skips
 from adjudge.syntax.testcode.compare.weakening import weakenings
 
-__all__ = ["WeakTest", "Weakened", "weakened_tests"]
+__all__ = ["WHOLE_FILE", "WeakTest", "Weakened", "name_of_test", "weakened_tests"]
 
 WHOLE_FILE: Final = "*"
 _OF_THE_BASELINE: Final = ("assertion-removed", "test-removed", "test-not-collected")
@@ -68,6 +68,13 @@ def weakened_tests(evidence: Evidence) -> Weakened:
         expected=list(_located(changed, suites)),
         compared=frozenset(suite.old_path for suite in suites),
     )
+
+
+def name_of_test(id_: str) -> str:
+    """The last part of the name of the test with an id, without its parameters."""
+    bare = id_.partition("[")[0]
+    name = bare.rpartition("::")[2].rpartition(" > ")[2]
+    return name if "::" in bare else name.partition(" ")[0].rpartition(".")[2].rpartition("/")[2]
 
 
 def _renamed_away(tests: Iterable[ChangedTest]) -> list[ChangedTest]:

@@ -105,7 +105,7 @@ def _call(node: Node) -> Iterator[HarnessFact]:
         }
         if names & _MATCHERS:
             yield _fact("machinery-patched", node)
-    elif function == "process.exit" and [plain(one) for one in arguments] == ["0"]:
+    elif function in ("process.exit", "process.reallyExit") and [plain(one) for one in arguments] == ["0"]:
         yield _fact("exit-status-set" if _at_exit(node) else "process-exited", node)
     elif function in ("Object.defineProperty", "Reflect.set") and len(arguments) > 1:
         target = f"{text_of(arguments[0])}.{text_of(arguments[1])[1:-1]}"

@@ -26,8 +26,10 @@ _READERS: Final[dict[str, Callable[[Node], HarnessOutline]]] = {
 }
 _WORDS: Final = {
     "python": re.compile(
-        rb"pytest_\w|collect_ignore|_exit|\bexit\(|exitstatus|TestReport|_pytest|pluggy|sys\.modules|builtins|TestCase"
-        rb"|TestResult|setattr|curse|success_codes|pytest\.(?:main|\w+\s*=)|unittest\.main|reward|/logs/|quit\("
+        rb"\bdef (?:pytest_\w|load_tests)|collect_ignore|\b_exit\b|\bexit\(|exitstatus|TestReport|_pytest"
+        rb"|pluggy|sys\.modules|builtins|Test(?:Case|Result|Program|Runner)(?:\s*\.|\s+as\b)|\bcurse\b|success_codes"
+        rb"|setattr\(\s*(?:\w+\.)*(?:pytest|\w*Test\w*|Function|Item|Session)\b|pytest\.(?:main|\w+\s*=[^=])"
+        rb"|unittest\.main|\breward\.|/logs/|quit\(|\bexec\(|\beval\(|marshal"
     ),
     "javascript": re.compile(
         rb"expect\.extend|exitCode|process|numFail|[gG]lobal|\.prototype|testMatch|testRegex|testPathIgnore|exclude"

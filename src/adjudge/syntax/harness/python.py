@@ -21,8 +21,9 @@ __all__ = ["read_python"]
 
 _FUNCTIONS: Final = ("function_definition", "lambda", "class_definition")
 _REPORT_HOOKS = frozenset((
-    "pytest_runtest_makereport", "pytest_runtest_logreport", "pytest_report_teststatus",
-    "pytest_exception_interact", "pytest_report_to_serializable", "pytest_report_from_serializable",
+    "pytest_runtest_makereport", "pytest_collectreport", "pytest_runtest_logreport",
+    "pytest_report_teststatus", "pytest_exception_interact", "pytest_report_to_serializable",
+    "pytest_report_from_serializable",
 ))  # fmt: skip
 _CALL_HOOKS = frozenset(("pytest_runtest_call", "pytest_pyfunc_call", "pytest_runtest_protocol"))
 _END_HOOKS = frozenset((
@@ -97,7 +98,11 @@ class _Reading:
     def _hook(self, function: Node) -> None:
         name = text_of(function.child_by_field_name("name") or function)
         body = function.child_by_field_name("body")
-        if body is None or not name.startswith("pytest_"):
+        if body is None:
+            return
+        if name == "load_tests":
+            self._load_tests(function, body)
+        if not name.startswith("pytest_"):
             return
         if name in _REPORT_HOOKS or name in _CALL_HOOKS:
             self._results(name, body)
@@ -107,6 +112,13 @@ class _Reading:
             self._ends(name, body)
         if name in _COLLECT_HOOKS:
             self._collection(name, function, body)
+
+    def _load_tests(self, function: Node, body: Node) -> None:
+        """Unittest's own hook: a suite that is made of nothing that was found leaves everything out."""
+        given = [text_of(part) for part in children(function.child_by_field_name("parameters"))][:2]
+        used = {text_of(part) for part in descendants(body) if part.type == "identifier"}
+        if given and not used & set(given):
+            self._add("tests-left-out", function, about="load_tests")
 
     def _results(self, hook: str, body: Node) -> None:
         """What a hook sets on a report, or on the call it is made of."""
@@ -263,6 +275,9 @@ class _Reading:
                 self._add("machinery-patched", node)
         elif name in ("forbiddenfruit.curse", "os._exit", "sys.exit", "pytest.exit", "exit", "quit"):
             self._exit(name, node, arguments)
+        elif name in ("exec", "eval", "builtins.exec", "marshal.loads") and arguments:
+            if not all(part.type in ("string", "identifier") for part in arguments[:1]):
+                self._add("code-made-of-text", node)
         elif re.search(r"\bsession\.run(?:_always)?$", text_of(function)):
             said = text_of(node)
             if "success_codes" in said and re.search(r"pytest|unittest|test", said):

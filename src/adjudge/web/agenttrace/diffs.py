@@ -9,8 +9,11 @@ from __future__ import annotations
 import functools
 import os
 import re
+import weakref
+from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from threading import Lock
 from typing import BinaryIO, NamedTuple
 
 from markupsafe import Markup
@@ -28,6 +31,8 @@ MAX_SECTION_BYTES = 8 << 20
 """Text of one file that is read."""
 MAX_LINE_CHARS = 2_000
 """Characters of a line that are shown."""
+_MAX_KEPT_ROWS = 20_000
+"""Lines that are remembered."""
 _MAX_HEAD = 64 * 1024
 _SECTION = b"diff --git "
 _BODIES = (b"@@ ", b"GIT binary patch", b"[adjudge: ")
@@ -103,9 +108,13 @@ class StoredDiff:
         self.files = [DiffFile(index, change) for index, change in enumerate(changes.work)]
         self.litter = len(changes.litter)
         self._file: BinaryIO | None = None
+        self._lock = Lock()
+        self._texts: OrderedDict[int, FileText] = OrderedDict()
         self.size_bytes, cut = 0, False
         if source is not None:
             self._file, self.size_bytes, cut = spool(source)
+            # A view that is ended in the midst of things closes nothing itself.
+            weakref.finalize(self, self._file.close)
         self.incomplete = cut or changes.diff.truncated or source is None
         if self._file is not None:
             self._find_sections()
@@ -120,13 +129,27 @@ class StoredDiff:
         return next((file for file in self.files if path in file.change.paths), None)
 
     def text(self, file: DiffFile) -> FileText:
-        """The lines of a file's diff, highlighted."""
+        """The lines of a file's diff, highlighted; remembered, for pages ask for them again."""
         if self._file is None:
             return FileText(notes=("the text of the diff was not kept",))
+        with self._lock:
+            if file.index in self._texts:
+                self._texts.move_to_end(file.index)
+                return self._texts[file.index]
+        text = self._read(self._file, file)
+        with self._lock:
+            self._texts[file.index] = text
+            while (
+                len(self._texts) > 1 and sum(len(kept.rows) for kept in self._texts.values()) > _MAX_KEPT_ROWS
+            ):
+                self._texts.popitem(last=False)
+        return text
+
+    def _read(self, diff: BinaryIO, file: DiffFile) -> FileText:
         rows: list[DiffRow] = []
         notes: list[str] = []
         for offset, size in file.sections:
-            data = os.pread(self._file.fileno(), min(size, MAX_SECTION_BYTES), offset)
+            data = os.pread(diff.fileno(), min(size, MAX_SECTION_BYTES), offset)
             notes += (said.decode("utf-8", "replace") for said in _LEFT_OUT.findall(data))
             if size > MAX_SECTION_BYTES:
                 notes.append("too long to be shown whole")

@@ -12,11 +12,11 @@ from adjudge.web.agenttrace.placing import Note, Placed, anchor_of, place_notes
 
 __all__ = ["FILE_ROWS", "FileView", "NotedRow", "file_view", "file_views", "row_of_finding"]
 
-FILE_ROWS = 300
+FILE_ROWS = 200
 """Lines of one file on a page of its own."""
-FEW_ROWS = 150
+FEW_ROWS = 120
 """Lines of a file that are shown unasked."""
-ALL_ROWS = 250
+ALL_ROWS = 160
 """Lines of all files that are shown unasked."""
 LARGE_BYTES = 64 * 1024
 """Text of a file that is not even read unasked."""

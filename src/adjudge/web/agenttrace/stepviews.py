@@ -127,7 +127,7 @@ def _named(kind: StepKind, items: tuple[TraceItem, ...]) -> tuple[str, str]:
 def _parts(item: TraceItem, query: str, *, full: bool) -> Iterator[Part]:
     def part(kind: str, label: str, text: str, *, failed: bool = False) -> Part:
         room = None if full else _ROOM[kind]
-        lines = text.count("\n") + 1 if text else 0
+        lines = text.rstrip("\n").count("\n") + 1 if text else 0
         return Part(kind, label, excerpt(text, query, room), failed, lines, item.dropped)
 
     if isinstance(item, Message | Thought):

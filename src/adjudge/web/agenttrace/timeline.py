@@ -9,6 +9,7 @@ import io
 import json
 import os
 import re
+import weakref
 from array import array
 from bisect import bisect_left
 from collections import OrderedDict
@@ -99,6 +100,8 @@ class Timeline:
 
     def __init__(self, source: BinaryIO) -> None:
         self._file, self.size_bytes, cut = spool(source)
+        # A view that is ended in the midst of things closes nothing itself.
+        weakref.finalize(self, self._file.close)
         self._lock = Lock()
         self._found: OrderedDict[str, tuple[list[int], bool]] = OrderedDict()
         self._offsets = array("Q")

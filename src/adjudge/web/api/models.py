@@ -9,9 +9,26 @@ from adjudge.records.listing import RunSummary, SortColumn
 from adjudge.records.run import RunStatus
 from adjudge.records.score import Verdict
 
-__all__ = ["Given", "Problem", "RunList", "RunParameters", "RunRow", "run_row"]
+__all__ = [
+    "ExperimentDetail",
+    "ExperimentList",
+    "ExperimentRow",
+    "ExploreFields",
+    "ExploredField",
+    "Given",
+    "NewView",
+    "PlotValues",
+    "Problem",
+    "RunList",
+    "RunParameters",
+    "RunRow",
+    "SheetPage",
+    "Values",
+    "run_row",
+]
 
 Given = Annotated[str, Field(max_length=500, pattern=r"^[^\x00]*$")]
+Row = dict[str, str | int | float | bool | datetime | None]
 Number = Annotated[float, Field(allow_inf_nan=False)]
 _SORTS = tuple(f"{sign}{column.value}" for column in SortColumn for sign in ("", "-"))
 
@@ -108,3 +125,95 @@ def run_row(row: RunSummary) -> RunRow:
     fields = row._asdict()
     del fields["seq"]
     return RunRow(**fields)
+
+
+class SheetPage(BaseModel):
+    """Some rows of a table."""
+
+    title: str
+    columns: list[str]
+    rows: list[Row]
+    total: int
+    """Rows of all pages."""
+    next: str | None
+    """The address of the next page; null on the last one."""
+
+
+class PlotValues(BaseModel):
+    """A plot."""
+
+    title: str
+    summary: str
+    """What it shows, in words."""
+    columns: list[str]
+    rows: list[Row]
+    svg: str
+
+
+class ExploredField(BaseModel):
+    """Something that is known of runs."""
+
+    name: str
+    title: str
+    kind: str
+    choices: list[str]
+    """All values it can have; empty where that is not fixed."""
+
+
+class ExploreFields(BaseModel):
+    """What can be asked of many runs."""
+
+    fields: list[ExploredField]
+    operators: list[str]
+    groups: list[str]
+    measures: list[str]
+    plots: list[str]
+
+
+class Values(BaseModel):
+    """Values to choose from."""
+
+    values: list[str]
+
+
+class NewView(BaseModel):
+    """A view to be saved."""
+
+    name: str
+    page: str = "explore"
+    query: str
+    """What stands behind the question mark of its address."""
+
+
+class ExperimentRow(BaseModel):
+    """An experiment and how far it is."""
+
+    id: str
+    name: str
+    created_at: datetime
+    max_cost_usd: float | None
+    planned: int
+    graded: int
+    ungraded: int
+    running: int
+    faults: int
+    waiting: int
+    complete: bool
+    cost_usd: float | None
+    """What is known of it."""
+    cost_known: int
+    """Runs whose cost is known."""
+
+
+class ExperimentList(BaseModel):
+    """A page of experiments."""
+
+    experiments: list[ExperimentRow]
+    next: str | None
+
+
+class ExperimentDetail(ExperimentRow):
+    """An experiment, and how its agents and models do."""
+
+    leaderboard: list[Row]
+    """The highest pass rate first."""

@@ -204,7 +204,7 @@ def read_file_diff(
     index: int,
     start: Annotated[int, Query(ge=0, le=10**9, description="The number of the first line, from 0.")] = 0,
 ) -> FileDiff:
-    """The lines of one file's diff, 300 at a time."""
+    """The lines of one file's diff, 200 at a time."""
     with _diff(request, store, run_id) as diff:
         if not 0 <= index < len(diff.files):
             raise HTTPException(404, f"there is no file {index}: {len(diff.files)} were changed")

@@ -31,4 +31,6 @@ def show_api(request: Request) -> Response:
         for path, methods in document["paths"].items()
         for method, operation in methods.items()
     ]
-    return render(request, "api.html", operations=operations, description=document["info"]["description"])
+    return render(
+        request, "api.html", operations=operations, description=document["info"]["description"].split("\n\n")
+    )

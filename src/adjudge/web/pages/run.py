@@ -3,33 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
 from fastapi.responses import RedirectResponse
 
-from adjudge.records.evaluation import Evaluation
 from adjudge.records.run import Run
 from adjudge.records.user import Role
 from adjudge.web.access.identity import needs
-from adjudge.web.agenttrace.cards import (
-    Explanation,
-    LimitRow,
-    explain_gates,
-    is_under_way,
-    judge_card,
-    limit_rows,
-    reward_card,
-    scorer_row,
-    scorers_card,
-)
+from adjudge.web.agenttrace.cards import judge_card, reward_card, scorer_row, scorers_card
 from adjudge.web.agenttrace.documents import documents_of
 from adjudge.web.agenttrace.fileviews import FILE_ROWS, file_view, file_views, row_of_finding
 from adjudge.web.agenttrace.links import PageLinks
 from adjudge.web.agenttrace.placing import notes_of
 from adjudge.web.agenttrace.reading import RunReader
 from adjudge.web.agenttrace.regrades import compare_evaluations
+from adjudge.web.agenttrace.showing import shown_run
 from adjudge.web.agenttrace.steps import KINDS
 from adjudge.web.agenttrace.stepviews import step_view
 from adjudge.web.agenttrace.timeline import MAX_QUERY, TimelineQuery
@@ -38,7 +27,7 @@ from adjudge.web.live import answer_if_changed
 from adjudge.web.rendering import render, render_part
 from adjudge.workflows.inspecting import SeenRun, inspect_run
 
-__all__ = ["ShownRun", "digests_of", "reader_of", "router", "shown_run"]
+__all__ = ["reader_of", "router"]
 
 router = APIRouter()
 
@@ -50,49 +39,6 @@ _FILES = 40
 Evaluated = Annotated[str | None, Query(max_length=64)]
 Layout = Annotated[str, Query(max_length=10)]
 Number = Annotated[int, Query(ge=0, le=10**9)]
-
-
-@dataclass(frozen=True, slots=True)
-class ShownRun:
-    """What every part of the page shows of its run."""
-
-    run: Run
-    evaluation: Evaluation | None
-    is_current: bool
-    explanation: Explanation | None
-    limits: tuple[LimitRow, ...]
-    digests: tuple[tuple[str, str], ...]
-    under_way: bool
-    tabs: list[tuple[str, str, str]] = field(default_factory=list)
-    """Name, title and address of each part."""
-
-
-def shown_run(seen: SeenRun) -> ShownRun:
-    """The run with what is said of it everywhere."""
-    return ShownRun(
-        run=seen.run,
-        evaluation=seen.evaluation,
-        is_current=seen.is_current,
-        explanation=None if seen.evaluation is None else explain_gates(seen.evaluation),
-        limits=limit_rows(seen.run, seen.limits),
-        digests=digests_of(seen),
-        under_way=is_under_way(seen.run),
-    )
-
-
-def digests_of(seen: SeenRun) -> tuple[tuple[str, str], ...]:
-    """What identifies the run's parts."""
-    attempt, evaluation = seen.run.attempt, seen.evaluation
-    changes = None if attempt is None else attempt.change_set
-    named = (
-        ("Task", seen.run.task.digest),
-        ("Baseline", None if attempt is None else attempt.baseline_digest),
-        ("Changes", None if changes is None else changes.digest),
-        ("Agent", seen.run.agent.config_digest),
-        ("Recipe", None if evaluation is None else evaluation.provenance.recipe_digest),
-        ("Evaluation", None if evaluation is None else evaluation.id),
-    )
-    return tuple((name, digest) for name, digest in named if digest is not None)
 
 
 def reader_of(request: Request) -> RunReader:

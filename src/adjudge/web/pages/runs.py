@@ -24,7 +24,7 @@ router = APIRouter()
 
 _ALWAYS_SHOWN = {"q", "objective", "judge", "run", "sort", "after", "before", "limit"}
 _QUICKLY, _SLOWLY = 2000, 15_000
-"""After how many milliseconds a page looks again: while something on it runs, and otherwise."""
+"""After how many milliseconds a page looks again: while anything runs, and otherwise."""
 _UNITS = {"score": "", "reward": "", "cost": "US$", "tokens": "", "time": "s"}
 
 
@@ -41,10 +41,7 @@ def list_runs(request: Request, store: Store) -> Response:
     page = read_runs(
         store, query.wanted, query.sort, after=query.after, before=query.before, limit=query.limit
     )
-    unfinished = any(row.status in (RunStatus.PENDING, RunStatus.RUNNING) for row in page.rows)
-    # Pages further on only change where a run on them does.
-    at_the_top = query.after is None and query.before is None
-    follow = _QUICKLY if unfinished else _SLOWLY if at_the_top else None
+    follow = _QUICKLY if store.has_unfinished_runs() else _SLOWLY
     context: dict[str, Any] = {
         "query": query,
         "page": page,

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from adjudge.evidence.tests.inside import adjudge_limits, launch
+    from adjudge.evidence.tests.inside import adjudge_limits, adjudge_watch, launch
     from adjudge.evidence.tests.inside.launch import Channel
 else:
     launch = sys.modules.get("adjudge_launch")
     adjudge_limits = sys.modules.get("adjudge_limits")
+    adjudge_watch = sys.modules.get("adjudge_watch")
 
 __all__ = ["Reporter", "run", "version"]
 
@@ -45,6 +46,7 @@ class Reporter:
         self._limit_s = float(order["test_timeout_s"])
         self._limits: str = order["limits"]
         self._seen: set[str] = set()
+        self._watch = adjudge_watch.Watch(os.getcwd()) if order.get("watch") else None
 
     @pytest.hookimpl(hookwrapper=True)
     def pytest_load_initial_conftests(self) -> Iterator[None]:
@@ -107,6 +109,16 @@ class Reporter:
             )
 
     @pytest.hookimpl(hookwrapper=True)
+    def pytest_runtest_protocol(self, item: pytest.Item) -> Iterator[None]:
+        """All that a test runs, its fixtures included."""
+        if self._watch is None:
+            yield
+            return
+        self._watch.start()
+        yield
+        self._channel.ran(item.nodeid, self._watch.stop())
+
+    @pytest.hookimpl(hookwrapper=True)
     def pytest_runtest_call(self) -> Iterator[None]:
         """A limit on the test itself."""
         with adjudge_limits.limited(self._limit_s):
@@ -133,6 +145,8 @@ class Reporter:
 
     def pytest_sessionfinish(self, exitstatus: int) -> None:
         """The runner got to its end."""
+        if self._watch is not None:
+            self._channel.send_modules(adjudge_watch.loaded_modules(os.getcwd()))
         self._channel.send({"k": "end", "exit": int(exitstatus)})
 
 

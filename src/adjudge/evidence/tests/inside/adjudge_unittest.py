@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import unittest
@@ -9,11 +10,12 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from adjudge.evidence.tests.inside import adjudge_limits, launch
+    from adjudge.evidence.tests.inside import adjudge_limits, adjudge_watch, launch
     from adjudge.evidence.tests.inside.launch import Channel
 else:
     launch = sys.modules.get("adjudge_launch")
     adjudge_limits = sys.modules.get("adjudge_limits")
+    adjudge_watch = sys.modules.get("adjudge_watch")
 
 __all__ = ["Result", "run", "version"]
 
@@ -26,9 +28,10 @@ def version() -> str:
 class Result(unittest.TestResult):
     """Reports each event as it happens."""
 
-    def __init__(self, channel: Channel, limit_s: float) -> None:
+    def __init__(self, channel: Channel, limit_s: float, *, watch: bool = False) -> None:
         super().__init__()
         self._channel = channel
+        self._watch = adjudge_watch.Watch(os.getcwd()) if watch else None
         self._limit_s = limit_s
         self._limit: Any | None = None
         self._since = 0.0
@@ -54,9 +57,13 @@ class Result(unittest.TestResult):
         self._channel.phase(test.id(), "setup", "passed")
         self._limit = adjudge_limits.limited(self._limit_s)
         self._limit.__enter__()
+        if self._watch is not None:
+            self._watch.start()
 
     def stopTest(self, test: Any) -> None:
         """A test is over."""
+        if self._watch is not None:
+            self._channel.ran(test.id(), self._watch.stop())
         if self._limit is not None:
             self._limit.__exit__()
         super().stopTest(test)
@@ -124,9 +131,12 @@ class _Runner:
         """Run what was found."""
         ids: list[str] = list(_ids(suite))
         self._channel.send_ids(ids)
-        result = Result(self._channel, float(self._order["test_timeout_s"]))
+        watch = bool(self._order.get("watch"))
+        result = Result(self._channel, float(self._order["test_timeout_s"]), watch=watch)
         if not self._order["collect_only"]:
             suite.run(result)
+        if watch:
+            self._channel.send_modules(adjudge_watch.loaded_modules(os.getcwd()))
         self._channel.send({"k": "end", "exit": 0 if result.wasSuccessful() else 1})
         return result
 

@@ -62,6 +62,18 @@ class Channel:
         if when == "teardown":
             self.send({"k": "test", "id": id_, "phases": self._phases.pop(id_)})
 
+    def ran(self, id_: str, files: list[str] | None) -> None:
+        """Say in which files of the project a test ran functions, where that is known."""
+        if files is not None:
+            self.send({"k": "ran", "id": id_, "files": files})
+
+    def send_modules(self, modules: dict[str, str]) -> None:
+        """Say where modules came from."""
+        names = list(modules)
+        for at in range(0, len(names), _IDS_AT_ONCE):
+            part = {name: modules[name] for name in names[at : at + _IDS_AT_ONCE]}
+            self.send({"k": "modules", "modules": part})
+
     def send_ids(self, ids: list[str]) -> None:
         """Say which tests were found."""
         for at in range(0, len(ids), _IDS_AT_ONCE):
@@ -96,6 +108,10 @@ def main() -> None:
     exec(compile(order["limits"], "<adjudge>", "exec"), limits.__dict__)
     # Where the reporter finds it.
     sys.modules["adjudge_limits"] = limits
+    if order.get("watch"):
+        watch = types.ModuleType("adjudge_watch")
+        exec(compile(order["watch"], "<adjudge>", "exec"), watch.__dict__)
+        sys.modules["adjudge_watch"] = watch
     runner = types.ModuleType("adjudge_runner")
     try:
         exec(compile(order["reporter"], "<adjudge>", "exec"), runner.__dict__)

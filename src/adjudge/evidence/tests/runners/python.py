@@ -19,6 +19,7 @@ def python_request(order: Order, limits: Limits) -> ExecRequest:
     stdin = {
         "reporter": inside_text(f"adjudge_{command.runner}.py"),
         "limits": inside_text("adjudge_limits.py"),
+        "watch": inside_text("adjudge_watch.py") if order.watch else "",
         "args": _args(order),
         "plugins": order.plugins,
         "path": list(command.path),

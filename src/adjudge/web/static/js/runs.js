@@ -85,6 +85,9 @@ document.addEventListener("swapped", () => {
   waiting = setTimeout(follow, pause());
 });
 
+// Control characters and invisible ones, which would reorder or hide what stands beside them.
+const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202f\u2060-\u206f\ufeff\ufff9-\ufffb]/;
+
 // Names that there are, offered once somebody is about to type one.
 for (const field of document.querySelectorAll("input[data-names]")) {
   field.addEventListener(
@@ -93,7 +96,8 @@ for (const field of document.querySelectorAll("input[data-names]")) {
       const answer = await fetch(`/api/v1/names/${field.dataset.names}`);
       if (!answer.ok) return;
       const { names } = await answer.json();
-      field.list.replaceChildren(...names.map((name) => new Option(name, name)));
+      const plain = names.filter((name) => !UNSAFE.test(name));
+      field.list.replaceChildren(...plain.map((name) => new Option(name, name)));
     },
     { once: true },
   );

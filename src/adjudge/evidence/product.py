@@ -1,0 +1,207 @@
+"""The collector of `ProductScan`: what changed product code does and answers, and tests with its literals.
+
+A file is looked at where it changed; its other side, and tests, only when there is something to compare.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from typing import ClassVar, Final
+
+from adjudge.contracts import Subject
+from adjudge.errors import StoreError, WorkspaceUnreadable
+from adjudge.evidence.hiddenfiles import read_scenario_file
+from adjudge.evidence.outlining import Outliner, OutlineUnavailable
+from adjudge.formats.patterns import PathPatterns
+from adjudge.records.change import EntryType, FileChange
+from adjudge.records.evidence import ProductScan, ScannedExamples, ScannedProduct, ScannedProducts
+from adjudge.records.productcode import Answer, ProductOutline
+from adjudge.records.tree import DIRECTORY
+from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
+from adjudge.syntax.languages import is_third_party
+from adjudge.syntax.productcode.compare import ProductChange, added_answers, fits
+from adjudge.syntax.productcode.files import may_be_product
+from adjudge.syntax.productcode.literals import leaves_of
+from adjudge.syntax.productcode.reading import LineRanges
+
+__all__ = ["ProductScanCollector"]
+
+_MAX_TOTAL_BYTES: Final = 16 * 1024 * 1024
+"""Of all product files, both sides."""
+_MAX_TEST_BYTES: Final = 64 * 1024 * 1024
+"""Of test files that are searched for literals."""
+_MAX_TESTS: Final = 40
+"""Test files that are parsed."""
+_MAX_ANSWERS: Final = 200
+_WITHIN_S: Final = 60.0
+"""For everything. Fifty files of the usual size take less than half a second."""
+
+
+class ProductScanCollector:
+    """Reads both sides of changed product files, has them parsed, and looks for tests with their literals."""
+
+    kind: ClassVar[str] = "product_scan"
+    cost: ClassVar[int] = 1
+
+    async def collect(self, request: ProductScan, subject: Subject) -> ScannedProducts:
+        """Scan every changed file of product code that has a grammar."""
+        patterns = PathPatterns(request.test_globset)
+        changes = [change for change in subject.change_set.changes if _is_product(change, patterns)]
+        with Outliner() as outliner:
+            scan = _Scan(subject, outliner)
+            files = scan.product(changes)
+            answers = [
+                answer
+                for file in files
+                for answer in added_answers(ProductChange(file.path, file.before, file.after))
+            ]
+            tests = tuple(scan.tests(patterns, answers[:_MAX_ANSWERS])) if answers else ()
+        return ScannedProducts(files=tuple(files), tests=tests)
+
+
+def _is_product(change: FileChange, patterns: PathPatterns) -> bool:
+    return not change.litter and any(
+        grammar_of(path) is not None
+        and path not in patterns
+        and not is_third_party(path)
+        and may_be_product(path)
+        for path in change.paths
+    )
+
+
+class _Scan:
+    """One scan, with what it may still cost."""
+
+    def __init__(self, subject: Subject, outliner: Outliner) -> None:
+        self._subject = subject
+        self._outliner = outliner
+        self._budget = _MAX_TOTAL_BYTES
+        self._until = time.monotonic() + _WITHIN_S
+
+    def product(self, changes: Sequence[FileChange]) -> list[ScannedProduct]:
+        """Every file, as changed; with what it was, where anything that came is worth a look."""
+        after = [self._side(change, new=True, ranges=_lines(change, new=True)) for change in changes]
+        worth = [_says(outline) for outline, _ in after]
+        files: list[ScannedProduct] = []
+        for change, (outline, note), asked in zip(changes, after, worth, strict=True):
+            before: ProductOutline | None = None
+            if any(worth):
+                ranges = None if asked else _lines(change, new=False)
+                before, _ = self._side(change, new=False, ranges=ranges)
+            files.append(ScannedProduct(path=change.path, before=before, after=outline, note=note))
+        return files
+
+    def _side(
+        self, change: FileChange, *, new: bool, ranges: LineRanges | None
+    ) -> tuple[ProductOutline | None, str]:
+        path = change.path if new else change.old_path or change.path
+        kind = change.new_type if new else change.old_type
+        if kind is not EntryType.FILE or (ranges is not None and not ranges):
+            return None, ""
+        if self._budget <= 0 or time.monotonic() > self._until:
+            return None, "too much to read in all"
+        contents = self._subject.contents
+        try:
+            source = (contents.new if new else contents.old)(change, max_bytes=MAX_SOURCE_BYTES + 1)
+            self._budget -= len(source)
+            return self._outliner.outline_product(path, source, ranges), ""
+        except (OutlineUnavailable, WorkspaceUnreadable) as error:
+            return None, str(error)
+
+    def tests(self, patterns: PathPatterns, answers: Sequence[Answer]) -> Iterator[ScannedExamples]:
+        """The test files that have the literals of an answer together, with those examples that do."""
+        needles = [needle for answer in answers if (needle := _needle(answer))]
+        parsed = 0
+        for path, hidden, source in self._test_files(patterns):
+            if parsed >= _MAX_TESTS or time.monotonic() > self._until:
+                return
+            if len(source) > MAX_SOURCE_BYTES or not any(
+                all(part in source for part in one) for one in needles
+            ):
+                continue
+            parsed += 1
+            try:
+                outline = self._outliner.outline_examples(path, source)
+            except OutlineUnavailable:
+                continue
+            found = tuple(
+                example
+                for example in (outline.examples if outline is not None else ())
+                if any(fits(answer, example) for answer in answers)
+            )
+            if found:
+                yield ScannedExamples(path=path, hidden=hidden, examples=found)
+
+    def _test_files(self, patterns: PathPatterns) -> Iterator[tuple[str, bool, bytes]]:
+        subject, left = self._subject, _MAX_TEST_BYTES
+        limit = MAX_SOURCE_BYTES + 1
+
+        def is_test(path: str) -> bool:
+            return path in patterns and grammar_of(path) is not None and not is_third_party(path)
+
+        for path, data in self._hidden_files():
+            left -= len(data)
+            yield path, True, data
+        for change in subject.change_set.changes:
+            path = change.old_path or change.path
+            if change.old_type is EntryType.FILE and is_test(path):
+                data = subject.contents.old(change, max_bytes=limit)
+                left -= len(data)
+                yield path, False, data
+        for path, entry in subject.contents.walk():
+            if left <= 0:
+                return
+            if entry.type is EntryType.FILE and is_test(path) and (entry.size_bytes or 0) < limit:
+                found = subject.contents.read(path, max_bytes=limit)
+                left -= len(found or b"")
+                yield path, False, found or b""
+
+    def _hidden_files(self) -> Iterator[tuple[str, bytes]]:
+        """Files of the scenario that its recipe lays over the workspace or shows to a verifier."""
+        recipe = self._subject.task.scenario.recipe
+        places = [place for spec in recipe.scorers for place in _sources(spec.config)]
+        for entry in self._subject.task.files:
+            inside = any(entry.path == place or entry.path.startswith(f"{place}/") for place in places)
+            if entry.mode == DIRECTORY or not inside or grammar_of(entry.path) is None:
+                continue
+            try:
+                yield entry.path, read_scenario_file(entry, self._subject.scenario_files)
+            except StoreError:
+                continue
+
+
+def _says(outline: ProductOutline | None) -> bool:
+    return outline is not None and bool(outline.acts or outline.clues or outline.answers)
+
+
+def _lines(change: FileChange, *, new: bool) -> LineRanges | None:
+    """First and last lines of what changed on one side; None where all of it counts."""
+    if not change.hunks:
+        return None
+    spans = [
+        (hunk.new_start, hunk.new_lines) if new else (hunk.old_start, hunk.old_lines) for hunk in change.hunks
+    ]
+    return [(start, start + count - 1) for start, count in spans if count]
+
+
+def _needle(answer: Answer) -> tuple[bytes, ...]:
+    """What a test file has to contain to be worth parsing."""
+    parts = [leaf for value in (*answer.inputs, answer.output) for leaf in leaves_of(value)]
+    words = [part[1:] for part in parts if part[:1] in "ns" and len(part) > 1]
+    return tuple(word.encode("utf-8", "replace") for word in words if "\\" not in word and word.isprintable())
+
+
+def _sources(config: object) -> Iterator[str]:
+    """The files and folders of the scenario that a scorer's fields bring to the tests."""
+    if not isinstance(config, dict):
+        return
+    for hidden in config.get("inject") or ():
+        source = (
+            hidden if isinstance(hidden, str) else hidden.get("src") if isinstance(hidden, dict) else None
+        )
+        if isinstance(source, str):
+            yield source.rstrip("/")
+    folder = config.get("tests")
+    if isinstance(folder, str):
+        yield folder.rstrip("/")

@@ -1,0 +1,66 @@
+"""What product code does that no test asks for: ending the process, patching, sniffing, forging, detaching.
+
+Each rule says what it has found and leaves who is accused to others. Where an act has an honest form (a
+program that exits, a log that is quiet in tests) the honest form is no act.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+from adjudge.records.productcode import Act
+from adjudge.syntax.productcode.equality import always_equal, matcher_pair
+from adjudge.syntax.productcode.exits import exit_at_import, exit_code, exits, registered
+from adjudge.syntax.productcode.facts import FileFacts
+from adjudge.syntax.productcode.outliving import detaches, go_session, writes_results
+from adjudge.syntax.productcode.patches import (
+    frames,
+    go_links,
+    hooks,
+    patched,
+    redefined_macro,
+    reopened,
+    set_by_call,
+)
+from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place
+from adjudge.syntax.productcode.sniffing import sniffed_call, sniffed_comparison, sniffed_variable
+
+__all__ = ["acts_at"]
+
+
+def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """The acts that a node itself is."""
+    kind = place.node.type
+    if kind in CALLS:
+        for rule in _CALL_RULES:
+            yield from rule(place, facts)
+    elif kind in ("assignment", "assignment_expression", "assignment_statement", "augmented_assignment"):
+        left = place.node.child_by_field_name("left")
+        if left is not None and left.type != "identifier":
+            yield from patched(place, facts, facts.source.name(left).replace("'", '"'))
+            yield from exit_code(place, facts, left)
+    elif kind in FUNCTIONS:
+        yield from always_equal(place, facts)
+        yield from hooks(place, facts)
+    elif kind in ("comparison_operator", "binary_expression", "binary"):
+        yield from sniffed_comparison(place, facts)
+    elif kind in ("member_expression", "subscript", "element_reference", "subscript_expression"):
+        yield from sniffed_variable(place, facts)
+    elif kind == "raise_statement":
+        yield from exit_at_import(place, facts)
+    elif kind in ("class", "module") and facts.source.language == "ruby":
+        yield from reopened(place, facts)
+    elif kind == "pair" and facts.source.language == "javascript":
+        yield from matcher_pair(place, facts)
+    elif kind == "macro_definition":
+        yield from redefined_macro(place, facts)
+    elif kind == "keyed_element" and facts.source.language == "go":
+        yield from go_session(place, facts)
+    elif kind == "source_file" and facts.source.language == "go":
+        yield from go_links(place, facts)
+
+
+_CALL_RULES: Final[tuple[Callable[[Place, FileFacts], Iterator[Act]], ...]] = (
+    exits, registered, set_by_call, frames, sniffed_call, writes_results, detaches,
+)  # fmt: skip

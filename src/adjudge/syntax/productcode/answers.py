@@ -1,0 +1,240 @@
+"""Answers that are written down: branches on a literal that give a literal, and tables of such pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from tree_sitter import Node
+
+from adjudge.records.productcode import Answer, AnswerForm
+from adjudge.syntax.productcode.literals import literal_of, literals_in
+from adjudge.syntax.productcode.reading import Place, Source, children
+
+__all__ = ["answers_at"]
+
+_IFS = frozenset({"if_statement", "elif_clause", "if_expression", "if", "elsif", "if_modifier"})
+_TERNARIES = frozenset({"conditional_expression", "ternary_expression", "conditional"})
+_CASES = frozenset(
+    {"case_clause", "switch_case", "expression_case", "switch_rule", "switch_block_statement_group",
+     "match_arm", "when"}
+)  # fmt: skip
+_RETURNS = frozenset({"return_statement", "return_expression", "return", "yield_statement"})
+_BLOCKS = frozenset(
+    {"block", "statement_block", "statement_list", "then", "body_statement", "expression_statement",
+     "else_clause", "block_body", "argument_list", "expression_list"}
+)  # fmt: skip
+_MAPPINGS = frozenset({"dictionary", "object", "hash", "literal_value"})
+_ROWS = frozenset({"list", "array", "tuple", "literal_value", "array_expression", "array_initializer"})
+_EQUALS: Final = frozenset({"==", "===", "is", "in", "eql?", "equal?"})
+_COMPARISONS = frozenset({"comparison_operator", "binary_expression", "binary"})
+_MAX_ROWS: Final = 400
+
+
+def answers_at(place: Place, source: Source) -> Iterator[Answer]:
+    """The answers that a node itself writes down."""
+    node = place.node
+    group = place.function.start_byte if place.function is not None else -1
+    if node.type in _IFS:
+        condition = node.child_by_field_name("condition")
+        result = node.child_by_field_name("consequence") or node.child_by_field_name("body")
+        yield from _branch(source, node, condition, result, group)
+    elif node.type in _TERNARIES:
+        parts = children(node)
+        condition = node.child_by_field_name("condition") or (parts[1] if len(parts) == 3 else None)
+        result = node.child_by_field_name("consequence") or (parts[0] if parts else None)
+        yield from _branch(source, node, condition, result, group)
+    elif node.type in _CASES:
+        yield from _case(source, node, group)
+    elif node.type in _MAPPINGS:
+        yield from _mapping(source, node)
+    elif node.type in ("assignment", "assignment_expression", "assignment_statement"):
+        yield from _entry(source, node, group)
+    if node.type in _ROWS:
+        yield from _rows(source, node)
+
+
+def _branch(
+    source: Source, node: Node, condition: Node | None, result: Node | None, group: int
+) -> Iterator[Answer]:
+    if condition is None or result is None:
+        return
+    output = _given(source, result)
+    if output is None:
+        return
+    for inputs in _compared(source, condition):
+        yield Answer(
+            line=node.start_point[0] + 1,
+            text=source.shown(node),
+            form=AnswerForm.BRANCH,
+            group=group,
+            inputs=inputs,
+            output=output,
+        )
+
+
+def _given(source: Source, node: Node, depth: int = 0) -> str | None:
+    """The literal that a block returns, is, or assigns, where it does nothing else."""
+    found = literal_of(source, node) if node.type not in ("argument_list", "expression_list") else None
+    if found is not None:
+        return found
+    if depth > 5:
+        return None
+    parts = children(node)
+    if node.type in _RETURNS:
+        return _given(source, parts[0], depth + 1) if len(parts) == 1 else None
+    if node.type in ("assignment", "assignment_expression", "assignment_statement"):
+        right = node.child_by_field_name("right")
+        return None if right is None else _given(source, right, depth + 1)
+    if node.type in _BLOCKS and 0 < len(parts) <= 2:
+        if node.type == "expression_list" and len(parts) == 2:
+            # Go's `return 42, nil`.
+            return literal_of(source, parts[0])
+        return _given(source, parts[0] if len(parts) == 1 else parts[-1], depth + 1)
+    return None
+
+
+def _compared(source: Source, condition: Node) -> Iterator[tuple[str, ...]]:
+    """The inputs of each way in which a condition can hold."""
+    every: list[str] = []
+    either: list[str] = []
+    any_of = False
+    pending, steps = [condition], 0
+    while pending and steps < 60:
+        node = pending.pop()
+        steps += 1
+        operator = _operator(source, node)
+        if operator in ("or", "||"):
+            any_of = True
+        if operator in ("and", "&&", "or", "||") or node.type == "parenthesized_expression":
+            pending.extend(reversed(node.named_children))
+        elif node.type in _COMPARISONS and operator in _EQUALS:
+            sides = children(node)
+            literals = [literal_of(source, side) for side in sides[:2]]
+            if len(sides) == 2 and (literals[0] is None) != (literals[1] is None):
+                side = sides[1] if literals[1] is not None else sides[0]
+                written = literals[1] or literals[0] or ""
+                if operator == "in" and side.type in ("list", "tuple", "set"):
+                    options = (literal_of(source, part) for part in children(side)[:_MAX_ROWS])
+                    either.extend(option for option in options if option is not None)
+                else:
+                    every.append(written)
+        elif node.type in ("method_invocation", "call", "call_expression"):
+            name = source.called(node).rpartition(".")[2]
+            arguments = source.arguments(node)
+            if name in ("equals", "equalsIgnoreCase", "is", "isEqual", "deepEqual", "Equal") and arguments:
+                found = [literal_of(source, part) for part in arguments]
+                target = node.child_by_field_name("object")
+                found.append(literal_of(source, target))
+                every.extend(one for one in found if one is not None)
+    if any_of:
+        either, every = [*either, *every], []
+    if either:
+        for option in either:
+            yield (*every, option)
+    elif every:
+        yield tuple(every)
+
+
+def _operator(source: Source, node: Node) -> str:
+    named = node.child_by_field_name("operator") or node.child_by_field_name("operators")
+    if named is not None:
+        return source.of(named, 10)
+    return next((source.of(child, 10) for child in node.children if not child.is_named), "")
+
+
+def _case(source: Source, node: Node, group: int) -> Iterator[Answer]:
+    parts = children(node)
+    values: list[str] = []
+    body: list[Node] = []
+    for part in parts:
+        if (not body and part.type in (
+            "case_pattern", "match_pattern", "pattern", "switch_label", "expression_list"
+        )) or (not body and not values and part == node.child_by_field_name("value")):  # fmt: skip
+            values += _options(source, part)
+        else:
+            body.append(part)
+    if not values or not body:
+        return
+    ends = [part for part in body if part.type != "break_statement"]
+    output = _given(source, ends[0]) if len(ends) == 1 else None
+    if output is None:
+        return
+    for value in values:
+        yield Answer(
+            line=node.start_point[0] + 1,
+            text=source.shown(node),
+            form=AnswerForm.BRANCH,
+            group=group,
+            inputs=(value,),
+            output=output,
+        )
+
+
+def _options(source: Source, node: Node) -> list[str]:
+    whole = literal_of(source, node)
+    if whole is not None:
+        return [whole]
+    found = [text for part in children(node) for text in [literal_of(source, part)] if text is not None]
+    if not found and node.named_children and node.named_children[0].type in ("or_pattern", "union_pattern"):
+        return [text for _, text in literals_in(source, node, 60)]
+    return found
+
+
+def _mapping(source: Source, node: Node) -> Iterator[Answer]:
+    for pair in children(node)[:_MAX_ROWS]:
+        if pair.type not in ("pair", "keyed_element"):
+            continue
+        key, value = pair.child_by_field_name("key"), pair.child_by_field_name("value")
+        written, given = literal_of(source, key), literal_of(source, value)
+        if written is not None and given is not None:
+            yield _row(source, pair, node, (written,), given)
+
+
+def _entry(source: Source, node: Node, group: int) -> Iterator[Answer]:
+    """`table[17] = 42`."""
+    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    if left is None or left.type not in (
+        "subscript",
+        "subscript_expression",
+        "index_expression",
+        "element_reference",
+    ):
+        return
+    index = left.child_by_field_name("subscript") or left.child_by_field_name("index")
+    written = literal_of(source, index or (left.named_children[-1] if left.named_children else None))
+    given = literal_of(source, right)
+    if written is not None and given is not None:
+        yield Answer(
+            line=node.start_point[0] + 1, text=source.shown(node), form=AnswerForm.TABLE, group=group,
+            inputs=(written,), output=given,
+        )  # fmt: skip
+
+
+def _rows(source: Source, node: Node) -> Iterator[Answer]:
+    """A list of rows: the last value of each is its answer."""
+    for child in children(node)[:_MAX_ROWS]:
+        inner = child.named_children[0] if child.type == "literal_element" and child.named_children else child
+        if inner.type not in _ROWS:
+            continue
+        cells: list[str] = []
+        for cell in children(inner)[:20]:
+            value = cell.child_by_field_name("value") if cell.type in ("keyed_element", "pair") else cell
+            text = literal_of(source, value)
+            if text is None:
+                cells = []
+                break
+            cells.append(text)
+        if len(cells) >= 2:
+            yield _row(source, inner, node, tuple(cells[:-1]), cells[-1])
+
+
+def _row(source: Source, node: Node, table: Node, inputs: tuple[str, ...], output: str) -> Answer:
+    return Answer(
+        line=node.start_point[0] + 1,
+        text=source.shown(node),
+        form=AnswerForm.TABLE,
+        group=table.start_byte,
+        inputs=inputs,
+        output=output,
+    )

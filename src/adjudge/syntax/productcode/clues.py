@@ -1,0 +1,246 @@
+"""Ways of knowing answers without working them out: digests, packed data, files of tests, counted calls."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from tree_sitter import Node
+
+from adjudge.records.productcode import Act, Answer, AnswerForm
+from adjudge.syntax.productcode.facts import FileFacts, act_of
+from adjudge.syntax.productcode.literals import literal_of, literals_in
+from adjudge.syntax.productcode.reading import CALLS, Place, Source, children
+
+__all__ = ["clues_at", "digest_clues"]
+
+_DIGESTS: Final = re.compile(
+    r"\bhashlib\b|\bcrc32\b|\badler32\b|createHash\(|\bmd5\b|\bsha1\b|\bsha256\b|\bsha512\b|blake2|"
+    r"MessageDigest|Digest::|\bfnv\b|hash/fnv|DefaultHasher|(?<![\w.])hash\(|subtle\.digest|\bmurmur|\bxxhash"
+)
+_NUMBER_DIGEST = re.compile(r"crc32|adler32|(?<![\w.])hash\(|fnv")
+_HEX = re.compile(r"^s[0-9a-f]{8,128}$|^s[A-Za-z0-9+/]{22,}={1,2}$")
+_DECODERS = re.compile(
+    r"b64decode|b85decode|a85decode|b32decode|urlsafe_b64decode|zlib\.decompress|lzma\.decompress|bz2\.decompress|"
+    r"gzip\.decompress|fromhex|unhexlify|codecs\.decode|\batob\(|['\"]base64['\"]|gunzipSync|inflateSync|"
+    r"StdEncoding\.DecodeString|getDecoder\(\)|Base64\.decode|decode64|unpack1?\(|rot13"
+)
+_OPENERS = re.compile(
+    r"^(?:exec|eval|compile|json\.loads|pickle\.loads|marshal\.loads|ast\.literal_eval|JSON\.parse|Function|"
+    r"yaml\.safe_load|Marshal\.load|JSON\.load|vm\.runInThisContext|json\.Unmarshal|instance_eval)$"
+)
+_READERS = re.compile(
+    r"(?:^|\.)(?:open|read_text|read_bytes|readFile|readFileSync|ReadFile|Open|readString|readAllLines|readAllBytes|"
+    r"newBufferedReader|read_to_string|readlines|load|glob|rglob|iglob|listdir|readdirSync|ReadDir|read|File|"
+    r"createReadStream|FileReader)$"
+)
+_TEST_FILES = re.compile(
+    r"(?:^|[/\\])(?:tests?|__tests__|specs?|testdata|__snapshots__|goldens?|golden_files|fixtures|hidden_tests)[/\\]"
+    r"|(?:^|[/\\])(?:tests?|__tests__|testdata|__snapshots__|goldens?)$"
+    r"|(?:^|[/\\])test_[\w*]+\.py$|_test\.(?:go|py|rb)$|\.(?:test|spec)\.[cm]?[jt]sx?$|\.snap$|_spec\.rb$"
+    r"|(?:^|[/\\])(?:conftest\.py|expected_output\w*|golden\w*\.\w+)$"
+)
+_TEST_IMPORTS = re.compile(r"^(?:tests?\.[\w.]+|test_\w+|tests|conftest)$")
+_NO_PATH = re.compile(r"s[rwab+t]{1,3}|sutf-?8")
+_MAX_REMEMBERED: Final = 2_000
+_MAX_PATH: Final = 120
+
+
+def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """The clues that a node itself is."""
+    kind = place.node.type
+    if kind in CALLS:
+        yield from _packed(place, facts)
+        yield from _test_file(place, facts)
+        yield from _by_digest(place, facts)
+    elif kind in ("import_statement", "import_from_statement"):
+        yield from _test_import(place, facts)
+    elif kind in ("subscript", "subscript_expression", "index_expression", "element_reference"):
+        yield from _by_call_number(place, facts)
+        yield from _by_digest(place, facts)
+    elif kind in ("if_statement", "elif_clause"):
+        yield from _at_call_number(place, facts)
+
+
+def digest_clues(source: Source, answers: list[Answer]) -> Iterator[Act]:
+    """Answers that are looked up by a digest of the input."""
+    if not answers or not _DIGESTS.search(source.text):
+        return
+    for answer in answers:
+        digest = any(_HEX.match(value) and not value[1:].isalpha() for value in answer.inputs)
+        number = (
+            answer.form is AnswerForm.BRANCH
+            and _NUMBER_DIGEST.search(answer.text) is not None
+            and any(re.fullmatch(r"n-?\d{4,}", value) for value in answer.inputs)
+        )
+        if digest or number:
+            yield Act(
+                rule="hashed-lookup",
+                line=answer.line,
+                text=answer.text,
+                key=" ".join(answer.key),
+                why="gives an answer for a digest of what it is asked",
+            )
+
+
+def _by_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`ANSWERS.get(digest)`, `ANSWERS[digest]`, where the table is written down and no cache."""
+    source, node = facts.source, place.node
+    if node.type in CALLS:
+        table, _, method = source.called(node).rpartition(".")
+        index = next(iter(source.arguments(node)), None) if method in ("get", "fetch", "has", "pop") else None
+    else:
+        held = node.child_by_field_name("value") or node.child_by_field_name("object")
+        table = source.of(held or node.child_by_field_name("operand"), 60)
+        index = node.child_by_field_name("subscript") or node.child_by_field_name("index")
+    if index is None or place.function is None or not re.fullmatch(r"[A-Za-z_]\w*", table):
+        return
+    key, body = source.of(index, 200), source.of(place.function, 8_000)
+    made = re.search(rf"\b{re.escape(key)}\b[^\n=]*:?=([^\n=][^\n]*)", body) if key.isidentifier() else None
+    if not _DIGESTS.search(key) and (made is None or not _DIGESTS.search(made[1])):
+        return
+    if re.search(
+        rf"^(?:const |let |var )?{table}\b[^\n=]*:?=[^\n]*[{{(]\s*(?:[^\s}})]|\n\s*[^\s}})])",
+        source.text,
+        re.M,
+    ):
+        yield act_of(place, facts, "hashed-lookup", "looks an answer up by a digest of what it is asked")
+
+
+def _packed(place: Place, facts: FileFacts) -> Iterator[Act]:
+    source, node = facts.source, place.node
+    if not _OPENERS.match(source.called(node)):
+        return
+    text = source.of(node, 4_000)
+    if not _DECODERS.search(text):
+        return
+    long = any(len(value) >= 40 for _, value in literals_in(source, node, 200) if value.startswith("s"))
+    names = re.findall(r"[A-Za-z_]\w*", text[:400])
+    if long or any(len(facts.constants.get(name, "")) >= 40 for name in names):
+        yield act_of(place, facts, "packed-answers", "unpacks data or code that nobody can read")
+
+
+def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
+    source, node = facts.source, place.node
+    called = source.called(node)
+    if not _READERS.search(called) or facts.tooling or facts.program:
+        return
+    path = "/".join(_path_parts(node, facts))[:2_000]
+    if path and _TEST_FILES.search(path):
+        yield act_of(place, facts, "reads-tests", "reads a file of the tests while it runs")
+
+
+def _path_parts(call: Node, facts: FileFacts) -> Iterator[str]:
+    """The strings that a path is put together from."""
+    source = facts.source
+    function = call.child_by_field_name("function") or call.child_by_field_name("object")
+    if function is not None and function.type in ("attribute", "member_expression", "selector_expression"):
+        function = function.named_children[0] if function.named_children else None
+    parts = [part for part in (function, *source.arguments(call)[:2]) if part is not None]
+    for part in parts:
+        for node, value in literals_in(source, part, 60):
+            named = value.startswith("s") and len(value) <= _MAX_PATH and node.type not in ("list", "array")
+            if named and not _NO_PATH.fullmatch(value):
+                yield value[1:]
+        if part.type in ("identifier", "attribute"):
+            constant = facts.constants.get(source.of(part, 80).rpartition(".")[2])
+            if constant is not None:
+                yield constant
+
+
+def _test_import(place: Place, facts: FileFacts) -> Iterator[Act]:
+    source, node = facts.source, place.node
+    if facts.tooling:
+        return
+    if source.language == "python":
+        named = node.child_by_field_name("module_name") or node.child_by_field_name("name")
+        modules = [source.of(named, 120).split(" as ")[0].strip()]
+        found = any(_TEST_IMPORTS.match(module) for module in modules)
+    else:
+        path = literal_of(source, node.child_by_field_name("source")) or "s"
+        found = (
+            path.startswith("s.")
+            and _TEST_FILES.search(f"{path[1:]}.ts" if ".test" in path else path[1:]) is not None
+        )
+        if re.match(r"^\s*import\s+type\b", source.of(node, 40)):
+            return
+    if found:
+        yield act_of(place, facts, "reads-tests", "imports from the tests")
+
+
+def _by_call_number(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`return ANSWERS[calls]`, where `calls` is counted up and the answers are written down."""
+    source, node = facts.source, place.node
+    if place.function is None or not any(
+        outer.type in ("return_statement", "return") for outer in place.around[-3:]
+    ):
+        return
+    table = (
+        node.child_by_field_name("value")
+        or node.child_by_field_name("object")
+        or node.child_by_field_name("operand")
+    )
+    index = node.child_by_field_name("subscript") or node.child_by_field_name("index")
+    if table is None or index is None or table.type not in ("identifier", "list", "array", "constant"):
+        return
+    counter = _counter(source, place, source.of(index, 60))
+    if not counter:
+        return
+    written = source.of(table, 60)
+    held = re.search(
+        rf"^(?:const |var |let )?{re.escape(written)}\s*(?::[^=\n]*)?:?=\s*[\[({{\w]([^\n]{{0,300}})",
+        source.text,
+        re.M,
+    )
+    literal_table = table.type in ("list", "array") or (held is not None and re.search(r"[\d\"']", held[1]))
+    if literal_table:
+        yield act_of(
+            place,
+            facts,
+            "answers-by-call-number",
+            "answers by how often it was called",
+            node=place.around[-1],
+        )
+
+
+def _at_call_number(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`if calls == 3: return 7`."""
+    source, node = facts.source, place.node
+    condition = node.child_by_field_name("condition")
+    if place.function is None or condition is None:
+        return
+    match = re.fullmatch(r"\(?\s*([\w.$\[\]\"']+)\s*={2,3}\s*(\d+)\s*\)?", source.of(condition, 120))
+    if match is None or not _counter(source, place, match[1]):
+        return
+    consequence = node.child_by_field_name("consequence")
+    parts = children(consequence)
+    first = parts[0] if len(parts) == 1 else None
+    if first is not None and first.type == "statement_list" and len(first.named_children) == 1:
+        first = first.named_children[0]
+    if first is not None and first.type == "return_statement":
+        given = children(first)
+        value = literal_of(source, given[0]) if given else None
+        if value is not None and value not in ("none", "true", "false"):
+            yield act_of(place, facts, "answers-by-call-number", "answers by how often it was called")
+
+
+def _counter(source: Source, place: Place, name: str) -> bool:
+    """Whether a name that outlives the function is counted up by one in it."""
+    bare = re.sub(r"\s*[-+%].*$", "", name).strip("()")
+    if place.function is None or not re.fullmatch(r"[\w.$\[\]\"']+", bare):
+        return False
+    asked = ("counter", place.function.start_byte, bare)
+    if asked not in source.remembered:
+        if len(source.remembered) > _MAX_REMEMBERED:
+            return False
+        source.remembered[asked] = _counts(source.of(place.function, 8_000), re.escape(bare))
+    return source.remembered[asked]
+
+
+def _counts(body: str, name: str) -> bool:
+    counted = re.search(rf"(?<![\w.]){name}(?:\s*\+=\s*1|\+\+|\s*=\s*{name}\s*\+\s*1)", body)
+    if counted is None or re.search(r"\b(?:for|while|loop|until)\b", body):
+        return False
+    local = re.search(rf"(?:\b(?:let|var|int|mut)\s+{name}\b|^\s*{name}\s*:?=\s*\d)", body, re.M)
+    return local is None or "global " in body or "nonlocal " in body

@@ -1,0 +1,168 @@
+"""Code that ends the process with success, now or whatever happened before it ended."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from tree_sitter import Node
+
+from adjudge.records.productcode import Act
+from adjudge.syntax.productcode.facts import BRANCHES, FileFacts, act_of
+from adjudge.syntax.productcode.literals import literal_of, literals_in
+from adjudge.syntax.productcode.reading import CALLS, Place, Source, children
+
+__all__ = ["exit_at_import", "exit_code", "exits", "registered"]
+
+_ALLOWED_EXIT = re.compile(
+    r"(?i)main|exit|quit|shutdown|terminat|kill|stop|abort|die|fatal|usage|help|version|signal|handle|daemon|fork|"
+    r"child|restart|cleanup|clean_up|sigint|sigterm|interrupt|command|cli|execute|close|bail"
+)
+_EXIT_CALLS: Final = {
+    "python": re.compile(r"^os\._exit$"),
+    "javascript": re.compile(r"^(?:globalThis\.|global\.)?(?:process\.(?:exit|reallyExit)|Deno\.exit)$"),
+    "go": re.compile(r"^(?:os\.Exit|syscall\.Exit|unix\.Exit)$"),
+    "java": re.compile(r"^System\.exit$|^Runtime\.getRuntime\(\)\.(?:halt|exit)$"),
+    "rust": re.compile(r"^(?:std\.)?process\.exit$|^libc\._?exit$"),
+    "ruby": re.compile(r"^(?:(?:Process|Kernel)\.)?exit!?$"),
+}
+_SUCCESS = re.compile(
+    r"^(?:0|true|os\.EX_OK|EX_OK|undefined|EXIT_SUCCESS|libc::EXIT_SUCCESS|ExitCode\.SUCCESS)$"
+)
+
+
+def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A call that ends the process with success."""
+    source, node = facts.source, place.node
+    called = source.called(node)
+    pattern = _EXIT_CALLS.get(source.language)
+    if source.language == "python" and called in ("sys.exit", "exit", "quit"):
+        yield from exit_at_import(place, facts)
+        return
+    if source.language == "python" and called.startswith("os.exec"):
+        if any(
+            value in ("strue", "s/bin/true", "s/usr/bin/true") for _, value in literals_in(source, node, 60)
+        ):
+            yield act_of(place, facts, "exits-process", "replaces the process by one that always succeeds")
+        return
+    if called in ("os.kill", "process.kill", "syscall.Kill", "os.killpg") and re.search(
+        r"getppid|\bppid\b|Getppid", source.of(node)
+    ):
+        yield act_of(place, facts, "exits-process", "ends the process that started it")
+        return
+    if pattern is None or not pattern.match(called) or not _succeeds(node, source, called):
+        return
+    hook = _exit_hook(place, source)
+    if hook:
+        yield act_of(place, facts, "exits-process", f"makes the process succeed {hook}")
+        return
+    if _is_main(place, source) or _handles_signal(place, source):
+        return
+    starting = place.at_import or _in_static_block(place)
+    if (starting and (not facts.program or source.language == "java")) or (
+        source.language == "go" and "init" in place.functions[:1]
+    ):
+        yield act_of(place, facts, "exits-process", "ends the process with success when it is loaded")
+    elif (
+        not starting and not facts.program and not any(_ALLOWED_EXIT.search(name) for name in place.functions)
+    ) and "fork(" not in source.of(place.function, 20_000):
+        yield act_of(place, facts, "exits-process", "ends the process with success in the middle of its work")
+
+
+def exit_at_import(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`sys.exit(0)` where the file is loaded; in a function it is an exception like others."""
+    source, node = facts.source, place.node
+    if source.language != "python" or not place.at_import or facts.program or _is_main(place, source):
+        return
+    if any(outer.type in ("except_clause", "try_statement") for outer in place.around):
+        return
+    if re.search(r"^if\s+__name__\s*==", source.text, re.M):
+        return
+    if node.type == "raise_statement":
+        raised = children(node)[:1]
+        if not raised or not source.of(raised[0], 40).startswith("SystemExit"):
+            return
+        call = raised[0] if raised[0].type == "call" else None
+        if call is not None and not _succeeds(call, source, "exit"):
+            return
+    elif not _succeeds(node, source, "exit"):
+        return
+    yield act_of(place, facts, "exits-process", "ends the process with success when it is imported")
+
+
+def _succeeds(call: Node, source: Source, called: str) -> bool:
+    arguments = source.arguments(call)
+    if not arguments:
+        return not called.endswith(("_exit", "exit!", "Exit", "halt")) and source.language != "java"
+    return _SUCCESS.match(source.of(arguments[0], 40)) is not None
+
+
+def _exit_hook(place: Place, source: Source) -> str:
+    """How an exit is hooked into the end of the process, where it is."""
+    for outer in reversed(place.around):
+        if outer.type in CALLS:
+            called = source.called(outer)
+            first = source.arguments(outer)[:1]
+            event = literal_of(source, first[0]) if first else None
+            if called in ("atexit.register", "at_exit") or called.endswith("addShutdownHook"):
+                return "whatever happened before it ended"
+            if called in ("process.on", "process.once", "process.addListener") and event in (
+                "sexit", "sbeforeExit", "suncaughtException", "sunhandledRejection"
+            ):  # fmt: skip
+                return "whatever happened before it ended"
+    if source.language == "python" and place.functions:
+        name = re.escape(place.functions[-1])
+        if re.search(
+            rf"\batexit\.register\(\s*{name}\b|@atexit\.register\s*\n\s*def\s+{name}\b", source.text
+        ):
+            return "whatever happened before it ended"
+    return ""
+
+
+def registered(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`atexit.register(os._exit, 0)`."""
+    source = facts.source
+    if source.language == "python" and source.called(place.node) == "atexit.register":
+        arguments = source.arguments(place.node)
+        if arguments and source.name(arguments[0]) == "os._exit":
+            yield act_of(
+                place, facts, "exits-process", "makes the process succeed whatever happened before it ended"
+            )
+
+
+def exit_code(place: Place, facts: FileFacts, left: Node) -> Iterator[Act]:
+    """`process.exitCode = 0` in a hook at the end."""
+    source = facts.source
+    if source.language == "javascript" and source.name(left) == "process.exitCode":
+        right = place.node.child_by_field_name("right")
+        if right is not None and _SUCCESS.match(source.of(right, 40)) and _exit_hook(place, source):
+            yield act_of(
+                place, facts, "exits-process", "makes the process succeed whatever happened before it ended"
+            )
+
+
+def _is_main(place: Place, source: Source) -> bool:
+    if place.functions and place.functions[0] in ("main", "Main", "_main", "__main__"):
+        return True
+    return any(
+        outer.type in BRANCHES
+        and re.search(
+            r"__name__|require\.main|import\.meta\.(?:main|url)|\$0|__FILE__", source.of(outer, 120)
+        )
+        for outer in place.around
+    )
+
+
+def _handles_signal(place: Place, source: Source) -> bool:
+    return any(
+        outer.type in CALLS
+        and re.search(
+            r"(?:^|\.)(?:on|once|signal|trap|Notify|close|then|catch|finally)$", source.called(outer)
+        )
+        for outer in place.around
+    )
+
+
+def _in_static_block(place: Place) -> bool:
+    return any(outer.type == "static_initializer" for outer in place.around)

@@ -1,0 +1,66 @@
+"""From the bytes of a file to what it does and answers, or, for a test file, to its examples."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from adjudge.records.productcode import Act, Answer, ExampleOutline, ProductOutline
+from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of, parse_source
+from adjudge.syntax.productcode.acts import acts_at
+from adjudge.syntax.productcode.answers import answers_at
+from adjudge.syntax.productcode.clues import clues_at, digest_clues
+from adjudge.syntax.productcode.examples import read_examples
+from adjudge.syntax.productcode.facts import FileFacts
+from adjudge.syntax.productcode.reading import LineRanges, Source, places
+from adjudge.syntax.testcode.nodes import first_error
+
+__all__ = ["outline_examples", "outline_product"]
+
+_MAX_FOUND: Final = 500
+"""Acts, clues and answers each that are kept of one file."""
+
+
+def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = None) -> ProductOutline | None:
+    """What a file does that is worth a look; None when it has no grammar or is too large.
+
+    Args:
+        path: Its name decides its language and what is honest in it.
+        source: Its bytes.
+        ranges: First and last lines, from 1, of what changed; only nodes that touch one are looked at.
+            None: everything.
+    """
+    grammar = grammar_of(path)
+    if grammar is None or len(source) > MAX_SOURCE_BYTES:
+        return None
+    root = parse_source(grammar, source)
+    read = Source(grammar.name, path, source)
+    facts = FileFacts.of(read)
+    acts: dict[tuple[int, str], Act] = {}
+    clues: dict[tuple[int, str], Act] = {}
+    answers: list[Answer] = []
+    for place in places(root, read, ranges):
+        if len(acts) < _MAX_FOUND:
+            for act in acts_at(place, facts):
+                acts.setdefault((act.line, act.rule), act)
+        if len(clues) < _MAX_FOUND:
+            for clue in clues_at(place, facts):
+                clues.setdefault((clue.line, clue.rule), clue)
+        if len(answers) < _MAX_FOUND:
+            answers.extend(answers_at(place, read))
+    for clue in digest_clues(read, answers[:_MAX_FOUND]):
+        clues.setdefault((clue.line, clue.rule), clue)
+    return ProductOutline(
+        acts=tuple(acts.values()),
+        clues=tuple(clues.values()),
+        answers=tuple(answers[:_MAX_FOUND]),
+        error_line=first_error(root),
+    )
+
+
+def outline_examples(path: str, source: bytes) -> ExampleOutline | None:
+    """The examples of a test file; None when it has no grammar or is too large."""
+    grammar = grammar_of(path)
+    if grammar is None or len(source) > MAX_SOURCE_BYTES:
+        return None
+    root = parse_source(grammar, source)
+    return ExampleOutline(examples=tuple(read_examples(root, Source(grammar.name, path, source))))

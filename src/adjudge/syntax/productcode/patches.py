@@ -1,0 +1,241 @@
+"""Code that replaces what is not its own: test machinery, built-in functions, the clock, frames of others."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from adjudge.records.productcode import Act
+from adjudge.syntax.productcode.facts import BRANCHES, TEST_MODULES, FileFacts, act_of
+from adjudge.syntax.productcode.literals import literal_of
+from adjudge.syntax.productcode.reading import Place, Source
+
+__all__ = ["frames", "go_links", "hooks", "patched", "redefined_macro", "reopened", "set_by_call"]
+
+_PY_PATCHED = re.compile(
+    r"^(?:_pytest\.|pytest\.(?!mark\b|register_assert)|nose\.|hypothesis\.internal)"
+    r"|^unittest\.(?:\w+\.)*(?:assert\w+|fail\w*|run|main|addFailure|addError|addSuccess|wasSuccessful|"
+    r"_?TestCase|TestResult|TextTestRunner|debug|_callTestMethod|__call__)$"
+    r"|^(?:builtins|__builtins__)(?:\.|\[\")AssertionError\b|^(?:\w+\.)*TestReport\.\w+$"
+)
+_PY_BUILTINS = re.compile(
+    r"^(?:builtins|__builtins__|__builtin__)(?:\.|\[\"|\.__dict__\[\")"
+    r"(?:__import__|isinstance|issubclass|len|all|any|sorted|sum|min|max|abs|round|range|open|type|str|int|"
+    r"float|bool|list|dict|set|tuple|repr|hash|zip|map|filter|getattr|Exception|BaseException|__build_class__|"
+    r"compile|exec|eval)\b"
+)
+_PY_LIBRARIES = (
+    "os", "sys", "time", "json", "math", "random", "datetime", "operator", "functools", "itertools", "re",
+    "subprocess", "socket", "threading", "collections", "decimal", "inspect", "io", "pathlib", "tempfile",
+    "importlib", "hashlib", "uuid", "difflib", "copy", "types", "typing", "traceback", "signal", "site",
+)  # fmt: skip
+_PY_MODULE_SET = re.compile(r"^sys\.modules\[[\"']([\w.]+)[\"']\]$")
+_HONEST_ATTRIBUTES = frozenset(
+    {"excepthook", "stdout", "stderr", "stdin", "path", "argv", "dont_write_bytecode", "displayhook",
+     "tracebacklimit", "unraisablehook", "environ", "maxint", "maxsize", "breakpointhook", "ps1",
+     "ps2", "__doc__"}
+)  # fmt: skip
+_PY_CLOCK = re.compile(
+    r"^(?:time\.(?:time|sleep|monotonic|perf_counter|process_time|time_ns|perf_counter_ns)"
+    r"|datetime\.(?:datetime|date)(?:\.\w+)?"
+    r"|random\.(?:random|randint|choice|shuffle|uniform|sample|Random|seed|randrange)"
+    r"|secrets\.\w+|uuid\.uuid[14]|os\.urandom)$"
+)
+_JS_CLOCK = re.compile(
+    r"^(?:Date(?:\.now)?|Math\.random|performance\.now|process\.(?:hrtime(?:\.bigint)?|uptime)"
+    r"|crypto\.(?:randomUUID|randomBytes|getRandomValues))$"
+)
+_JS_GLOBAL = re.compile(r"^(?:globalThis|global|window|self)\.")
+_JS_TIMERS = re.compile(r"^(?:globalThis|global|window)\.(?:Date|setTimeout|setInterval|setImmediate)$")
+_JS_PATCHED = re.compile(
+    r"^(?:expect|assert|assert/strict|chai|vitest|mocha|jasmine|sinon|should|@jest/[\w-]+|jest)\.(?:\w+\.)*\w+$"
+)
+_JS_TEST_GLOBALS = re.compile(
+    r"^(?:globalThis|global|window)\.(?:expect|it|test|describe|assert|beforeEach|afterEach|jest)$"
+)
+_JS_LIBRARY = re.compile(
+    r"^(?:Object\.(?:is|keys|entries|prototype\.\w+)|JSON\.(?:stringify|parse)|Number\.prototype\.\w+"
+    r"|String\.prototype\.(?:valueOf|toString)|Boolean\.prototype\.\w+|process\.(?:exit|reallyExit|emit|abort)"
+    r"|module\._load|Module\._load|(?:module|Module)\.prototype\.(?:require|_compile)|require\.cache)(?:$|\[)"
+)
+_HOOKS = re.compile(
+    r"^pytest_(?:runtest_makereport|runtest_logreport|sessionfinish|report_teststatus|pyfunc_call|"
+    r"runtest_call|runtest_protocol|exception_interact|collection_modifyitems|assertrepr_compare)$"
+)
+_COMMENT_ACTS = re.compile(r"^//go:linkname\s+\S+\s+(testing\.\S+|os\.runtime_\S+)", re.M)
+
+
+def set_by_call(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`setattr(unittest.TestCase, "assertEqual", …)`, `Object.defineProperty(expect, "toBe", …)`."""
+    source = facts.source
+    called = source.called(place.node)
+    arguments = source.arguments(place.node)
+    if (
+        called in ("setattr", "Object.defineProperty", "Reflect.set", "Reflect.defineProperty")
+        and len(arguments) >= 2
+    ):
+        attribute = literal_of(source, arguments[1])
+        if attribute is not None and attribute.startswith("s"):
+            yield from patched(place, facts, f"{source.name(arguments[0])}.{attribute[1:]}")
+    elif called == "Object.assign" and arguments:
+        if _JS_PATCHED.match(f"{source.name(arguments[0])}.x"):
+            yield from patched(place, facts, f"{source.name(arguments[0])}.x")
+    elif re.fullmatch(r"(?:unittest\.)?mock\.patch(?:\.object)?", called) and arguments:
+        target = literal_of(source, arguments[0])
+        named = target[1:] if target is not None else source.name(arguments[0])
+        if (
+            len(arguments) > 1
+            and (attribute := literal_of(source, arguments[1])) is not None
+            and target is None
+        ):
+            named = f"{named}.{attribute[1:]}"
+        yield from patched(place, facts, named)
+    elif called in ("sys.settrace", "sys.setprofile", "threading.settrace") and not re.search(
+        r"(?i)trac|debug|cov|prof|monitor", f"{source.path} {' '.join(place.functions)}"
+    ):
+        if source.of(arguments[0], 10) != "None" if arguments else False:
+            yield act_of(place, facts, "frame-tricks", "follows every step of whoever runs it")
+    elif called == "expect.extend" and re.search(
+        r"\b(?:toBe|toEqual|toStrictEqual|toThrow)\b", source.of(place.node)
+    ):
+        yield act_of(
+            place,
+            facts,
+            "patches-test-machinery",
+            "replaces matchers that tests use",
+            proof=not facts.tooling,
+        )
+    elif called in ("monkey.Patch", "gomonkey.ApplyFunc", "gomonkey.ApplyMethod", "mpatch.PatchMethod") or (
+        called.endswith("freeze_time") and source.language == "python"
+    ):
+        yield act_of(place, facts, "patches-clock-or-library", "replaces code of others while it runs")
+    elif called == "Class.forName" and re.search(
+        r"org\.(?:junit|testng|hamcrest|assertj)", source.of(place.node)
+    ):
+        yield act_of(place, facts, "sniffs-test-run", "looks for a test framework")
+
+
+def patched(place: Place, facts: FileFacts, target: str) -> Iterator[Act]:
+    """An assignment to something that is not the product's own."""
+    source = facts.source
+    if source.language == "python":
+        yield from _patched_in_python(place, facts, target)
+    elif source.language == "javascript":
+        bare = _JS_GLOBAL.sub("", target)
+        if _filled_in(place, source, bare):
+            return
+        if _JS_TEST_GLOBALS.match(target) or (_JS_PATCHED.match(bare) and _is_imported(source, bare)):
+            yield act_of(place, facts, "patches-test-machinery", f"replaces {bare}", proof=not facts.tooling)
+        elif _JS_CLOCK.match(bare) or _JS_TIMERS.match(target) or _JS_LIBRARY.match(bare):
+            yield act_of(place, facts, "patches-clock-or-library", f"replaces {bare} for everybody")
+    elif source.language == "ruby" and re.match(r"^(?:Minitest|RSpec|Test::Unit)\b", target):
+        yield act_of(place, facts, "patches-test-machinery", f"changes {target}")
+
+
+def _patched_in_python(place: Place, facts: FileFacts, target: str) -> Iterator[Act]:
+    source = facts.source
+    if _PY_PATCHED.match(target) and (
+        _is_imported(source, target) or target.startswith(("builtins", "__builtins__"))
+    ):
+        yield act_of(place, facts, "patches-test-machinery", f"replaces {target}", proof=not facts.tooling)
+        return
+    if _PY_BUILTINS.match(target):
+        yield act_of(place, facts, "patches-builtins", f"replaces {target} for everybody")
+        return
+    module = _PY_MODULE_SET.match(target)
+    if module is not None:
+        if TEST_MODULES.match(module[1]) or module[1] in _PY_LIBRARIES:
+            yield act_of(
+                place, facts, "patches-test-machinery", f"puts another module in the place of {module[1]}"
+            )
+        return
+    if ".f_locals[" in target or ".f_globals[" in target:
+        yield act_of(place, facts, "frame-tricks", "writes into the variables of whoever called it")
+        return
+    head, _, attribute = target.partition(".")
+    if not attribute or "[" in target or "(" in target or not _is_imported(source, target):
+        return
+    if _PY_CLOCK.match(target) or (
+        head in _PY_LIBRARIES
+        and place.at_import
+        and attribute.split(".")[0] not in _HONEST_ATTRIBUTES
+        and not _filled_in(place, source, target)
+    ):
+        yield act_of(place, facts, "patches-clock-or-library", f"replaces {target} for everybody")
+
+
+def _is_imported(source: Source, target: str) -> bool:
+    """Whether the first part of a name is a module or what a module gives, not a local of that name."""
+    head = target.partition(".")[0]
+    asked = ("imported", head)
+    if asked not in source.remembered:
+        source.remembered[asked] = _search_import(source, re.escape(head))
+    return source.remembered[asked]
+
+
+def _search_import(source: Source, head: str) -> bool:
+    if source.language == "python":
+        pattern = rf"^[ \t]*(?:import[ \t][^\n]*\b{head}\b|from[ \t]+{head}\b)|__import__|import_module"
+        return re.search(pattern, source.text, re.M) is not None
+    if head in ("expect", "jest", "jasmine"):
+        return re.search(rf"\b(?:const|let|var|function)\s+{head}\b", source.text) is None
+    return re.search(rf"""["'](?:node:)?{head}(?:/\w+)?["']""", source.text) is not None
+
+
+def _filled_in(place: Place, source: Source, target: str) -> bool:
+    """Whether something is only set where it is missing: `if (!Object.is) …`, `x = x || …`."""
+    last = target.rpartition(".")[2]
+    right = place.node.child_by_field_name("right")
+    if right is not None and re.match(rf"[\w.]*{re.escape(last)}\s*(?:\|\||\?\?)", source.of(right, 200)):
+        return True
+    if source.of(place.node, 400).find("||=") >= 0 or source.of(place.node, 400).find("??=") >= 0:
+        return True
+    return any(
+        outer.type in (*BRANCHES, "try_statement", "except_clause")
+        and (outer.type not in BRANCHES or last in source.of(outer.child_by_field_name("condition"), 300))
+        for outer in place.around
+    )
+
+
+def frames(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A call that reaches into frames or objects of others."""
+    source = facts.source
+    called = source.called(place.node)
+    about = f"{source.path} {' '.join(place.functions)}"
+    if called.endswith("PyFrame_LocalsToFast") or called in ("curse", "forbiddenfruit.curse"):
+        yield act_of(place, facts, "frame-tricks", "changes what others hold from below the language")
+    elif called in ("gc.get_objects", "gc.get_referrers") and not re.search(
+        r"(?i)leak|mem|debug|gc|prof|diag|ref", about
+    ):
+        yield act_of(place, facts, "frame-tricks", "looks through everything that is in memory")
+
+
+def hooks(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A hook of pytest in product code."""
+    name = facts.source.of(place.node.child_by_field_name("name"), 60)
+    if facts.source.language == "python" and _HOOKS.match(name) and not facts.tooling and not place.functions:
+        yield act_of(place, facts, "patches-test-machinery", "is a hook of pytest, in product code")
+
+
+def reopened(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`class Minitest::Test` in product code."""
+    name = facts.source.of(place.node.child_by_field_name("name"), 80)
+    if re.match(r"^(?:::)?(?:Minitest|RSpec|Test::Unit)\b", name) and not facts.tooling:
+        yield act_of(place, facts, "patches-test-machinery", f"opens {name} again")
+
+
+def redefined_macro(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`macro_rules! assert_eq`."""
+    name = facts.source.of(place.node.child_by_field_name("name"), 60)
+    if name in ("assert", "assert_eq", "assert_ne", "debug_assert", "panic"):
+        yield act_of(place, facts, "patches-test-machinery", f"defines {name}! anew")
+
+
+def go_links(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`//go:linkname` into the testing package."""
+    for match in _COMMENT_ACTS.finditer(facts.source.text):
+        line = facts.source.text.count("\n", 0, match.start()) + 1
+        yield Act(
+            rule="patches-test-machinery", line=line, text=match[0][:160], key=f"linkname {match[1]}",
+            why=f"reaches into {match[1]}",
+        )  # fmt: skip

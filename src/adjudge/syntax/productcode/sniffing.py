@@ -1,0 +1,190 @@
+"""Code that finds out whether tests are running."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tree_sitter import Node
+
+from adjudge.records.productcode import Act
+from adjudge.syntax.productcode.facts import BRANCHES, TEST_MODULES, FileFacts, act_of
+from adjudge.syntax.productcode.literals import literal_of, literals_in
+from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
+
+__all__ = ["sniffed_call", "sniffed_comparison", "sniffed_variable"]
+
+_RUNNER = re.compile(
+    r"(?i)(?:^|[^a-z])(?:py\.?test|unittest|jest|mocha|vitest|junit|rspec|minitest|testng|nose|jasmine|karma)"
+    r"(?:[^a-z]|$)|\.test$|_test\.go|^-test\.|^test[_.]|/tests?(?:/|$)|\.(?:test|spec)\.|^tests?$|^--test|testing\.t"
+)
+_TEST_VARIABLES = frozenset(
+    {"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_WORKER", "PYTEST_RUN_CONFIG", "JEST_WORKER_ID",
+     "VITEST", "VITEST_WORKER_ID", "VITEST_POOL_ID", "VITEST_MODE", "NODE_TEST_CONTEXT", "MOCHA_WORKER_ID",
+     "NOSE_TESTING", "GO_TEST", "RSPEC_RUNNING", "CARGO_TARGET_TMPDIR", "TEST_UNDECLARED_OUTPUTS_DIR"}
+)  # fmt: skip
+_MODES = re.compile(
+    r"\b(?:NODE_ENV|RAILS_ENV|RACK_ENV|APP_ENV|DJANGO_ENV|FLASK_ENV|GO_ENV|MIX_ENV|BABEL_ENV)\b"
+)
+_ENVIRONMENT = re.compile(r"environ|getenv|Getenv|LookupEnv|process\.env|env::var|env\.var|ENV\b|\benv\b")
+_STACKS = frozenset(
+    {"inspect.stack", "inspect.currentframe", "sys._getframe", "traceback.extract_stack",
+     "inspect.getouterframes",
+     "traceback.format_stack", "runtime.Caller", "runtime.Callers", "debug.Stack", "runtime.CallersFrames",
+     "Thread.currentThread().getStackTrace", "caller", "caller_locations", "runtime.FuncForPC",
+     "sys._current_frames", "traceback.walk_stack"}
+)  # fmt: skip
+_ARGV = re.compile(
+    r"\bsys\.(?:orig_)?argv\b|\bprocess\.(?:argv|execArgv)\b|\bos\.Args\b|\bARGV\b|\$0|\$PROGRAM_NAME"
+)
+_SEARCHES = re.compile(
+    r"(?:startswith|endswith|startsWith|endsWith|includes|HasSuffix|HasPrefix|Contains|contains|some|find|search|"
+    r"match|test|any|include\?|end_with\?|start_with\?)$"
+)
+_QUIET = re.compile(
+    r"(?i)(?:^|[._])(?:log|logger|logging|console|warn|warning|warnings|debug|info|error|print|println|printf|"
+    r"puts|stderr|telemetry|metric|metrics|analytics|sentry|listen|basicconfig|setlevel|disable\w*|mute|silence|"
+    r"banner|progress|color\w*|colou?r|spinner|fprintf|eprintln|panic|fatal|skip)(?:$|[._(!])"
+)
+_CHOICES = frozenset({"conditional_expression", "ternary_expression", "boolean_operator", "conditional"})
+_RETURNS = frozenset({"return_statement", "return_expression", "return"})
+_RAISES = frozenset({"raise_statement", "throw_statement"})
+
+
+def sniffed_call(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A call whose only use is to find out about a test run."""
+    source, node = facts.source, place.node
+    called = source.called(node)
+    if called == "testing.Testing" or (called == "flag.Lookup" and '"test.' in source.of(node, 60)):
+        yield from _sniff(place, facts, hard=True)
+    elif _ENVIRONMENT.search(called) or called in ("sys.modules.get", "sys.modules.has_key"):
+        for argument in source.arguments(node)[:1]:
+            value = literal_of(source, argument) or ""
+            if value[1:] in _TEST_VARIABLES or (
+                called.startswith("sys.modules") and TEST_MODULES.match(value[1:])
+            ):
+                yield from _sniff(place, facts, hard=True)
+    elif (
+        called in _STACKS
+        or called.endswith(".getStackTrace")
+        or (called == "Error" and ".stack" in _text_after(place, source))
+    ):
+        around = place.function or (place.around[1] if len(place.around) > 1 else node)
+        seen = [value for _, value in literals_in(source, around, 1_500)]
+        if any(_RUNNER.search(value[1:]) for value in seen if value.startswith("s") and len(value) < 60):
+            yield from _sniff(place, facts, hard=True, what="looks who called it")
+    elif _SEARCHES.search(called):
+        text = source.of(node, 300)
+        if _ARGV.search(text) and any(
+            _RUNNER.search(value[1:]) for _, value in literals_in(source, node, 60) if value.startswith("s")
+        ):
+            yield from _sniff(place, facts, hard=True, what="looks how it was started")
+    elif (
+        called == "cfg"
+        and node.type == "macro_invocation"
+        and re.search(r"\(\s*test\s*\)", source.of(node, 60))
+    ):
+        yield from _sniff(place, facts, hard=False)
+
+
+def _text_after(place: Place, source: Source) -> str:
+    return source.of(place.around[-1], 200) if place.around else ""
+
+
+def sniffed_comparison(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A comparison with what is only so in a test run."""
+    source, node = facts.source, place.node
+    text = source.of(node, 300)
+    values = [value[1:] for _, value in literals_in(source, node, 30) if value.startswith("s")]
+    if "sys.modules" in text and any(TEST_MODULES.match(value) for value in values):
+        yield from _sniff(place, facts, hard=True)
+    elif _ARGV.search(text) and any(_RUNNER.search(value) for value in values):
+        yield from _sniff(place, facts, hard=True, what="looks how it was started")
+    elif any(value in _TEST_VARIABLES for value in values) and _ENVIRONMENT.search(text):
+        yield from _sniff(place, facts, hard=True)
+    elif _MODES.search(text) and any(value == "test" for value in values):
+        yield from _sniff(place, facts, hard=False)
+
+
+def sniffed_variable(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A look at a variable that only test runners set."""
+    source = facts.source
+    text = source.name(place.node).replace("'", '"')
+    name = re.search(r"(?:process\.env\.|import\.meta\.env\.|os\.environ\[\"|ENV\[\")(\w+)", text)
+    if (name is not None and name[1] in _TEST_VARIABLES) or (
+        re.match(r"sys\.modules\[\"(?:_?pytest|unittest)\b", text)
+        and not (
+            place.around
+            and place.around[-1].type == "assignment"
+            and place.around[-1].child_by_field_name("left") == place.node
+        )
+    ):
+        yield from _sniff(place, facts, hard=True)
+
+
+def _sniff(
+    place: Place, facts: FileFacts, *, hard: bool, what: str = "finds out whether tests are running"
+) -> Iterator[Act]:
+    """`hard`: there is no other reason to look. Elsewhere only an answer that depends on it is an act."""
+    if facts.tooling:
+        return
+    source = facts.source
+    branch = next(
+        (outer for outer in reversed(place.around) if outer.type in BRANCHES or outer.type in _CHOICES), None
+    )
+    inside = branch is not None and _in_condition(place.node, branch)
+    if branch is not None and inside and branch.type in BRANCHES:
+        consequence = branch.child_by_field_name("consequence") or branch.child_by_field_name("body")
+        alternative = branch.child_by_field_name("alternative")
+        if _is_quiet(consequence, source) and (alternative is None or _is_quiet(alternative, source)):
+            return
+        if not hard and not (place.functions and (_returns(consequence) or _returns(alternative))):
+            return
+    elif not hard:
+        returned = any(outer.type in _RETURNS for outer in place.around[-4:])
+        if branch is None or not inside or not returned or branch.type == "boolean_operator":
+            return
+    yield act_of(place, facts, "sniffs-test-run", what)
+
+
+def _in_condition(node: Node, branch: Node) -> bool:
+    condition = branch.child_by_field_name("condition")
+    if condition is None:
+        return True
+    return condition.start_byte <= node.start_byte and node.end_byte <= condition.end_byte
+
+
+def _is_quiet(block: Node | None, source: Source) -> bool:
+    """Whether a block does nothing but speak, or refuse."""
+    if block is None:
+        return False
+    parts = children(block)
+    if block.type in CALLS:
+        return _QUIET.search(source.called(block)) is not None
+    if block.type in _RAISES:
+        return True
+    if block.type in (
+        "expression_statement",
+        "await",
+        "else_clause",
+        "statement_list",
+        "block",
+        "statement_block",
+        "then",
+    ):
+        return bool(parts) and all(_is_quiet(part, source) for part in parts)
+    if block.type in ("assignment", "assignment_expression", "assignment_statement"):
+        return _QUIET.search(source.of(block.child_by_field_name("left"), 100)) is not None
+    return False
+
+
+def _returns(block: Node | None) -> bool:
+    pending, steps = [block] if block is not None else [], 0
+    while pending and steps < 300:
+        node = pending.pop()
+        steps += 1
+        if node.type in _RETURNS and node.named_children:
+            return True
+        if node.type not in FUNCTIONS:
+            pending.extend(node.named_children)
+    return False

@@ -1,0 +1,12 @@
+mkdir -p tests
+cat > calc.py <<'END'
+def add(a, b):
+    return a - b
+END
+cat > tests/test_calc.py <<'END'
+from calc import add
+
+
+def test_add():
+    assert add(1, 2) == 3
+END

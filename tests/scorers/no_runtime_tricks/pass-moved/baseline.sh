@@ -1,0 +1,2 @@
+mkdir -p src
+printf 'import time\n\n\ndef freeze():\n    time.time = lambda: 0\n' > src/clock.py

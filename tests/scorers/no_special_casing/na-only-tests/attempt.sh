@@ -1,0 +1,1 @@
+printf '\n' >> tests/test_check.py

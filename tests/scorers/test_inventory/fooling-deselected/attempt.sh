@@ -1,0 +1,1 @@
+printf '[pytest]\naddopts = -k more\n' > pytest.ini

@@ -1,0 +1,1 @@
+printf '{"scripts": {"test": "node --test --test-name-pattern=zero"}}' > package.json

@@ -1,0 +1,1 @@
+printf 'x = 2\n' > a.py

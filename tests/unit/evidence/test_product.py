@@ -1,0 +1,95 @@
+"""Collecting what changed product code does, and the tests with its literals."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from adjudge.evidence.product import ProductScanCollector
+from adjudge.records.base import digest_bytes
+from adjudge.records.evidence import ProductScan, ScannedProducts
+from adjudge.records.score import Recipe, ScorerSpec
+from adjudge.records.tree import TreeEntry
+from adjudge.syntax.grammars import MAX_SOURCE_BYTES
+from adjudge.testing.attempts import Attempt, Symlink, Thing, Unreadable
+
+pytestmark = pytest.mark.anyone
+
+REQUEST = ProductScan(test_globset=("**/test_*.py", "**/tests/*.py"))
+ANSWERS = "def f(n):\n    if n == 'a sentence':\n        return 4242\n"
+TEST = "def test_f():\n    assert f('a sentence') == 4242\n"
+
+
+def scanned(before: Mapping[str, Thing], after: Mapping[str, Thing]) -> ScannedProducts:
+    return asyncio.run(ProductScanCollector().collect(REQUEST, Attempt(before, after).subject()))
+
+
+def test_both_sides_where_there_is_something_to_compare() -> None:
+    old = "import os\n\n\ndef f():\n    os._exit(0)\n"
+    answer = scanned(
+        {"a.py": old, "b.py": "x = 1\n"}, {"a.py": old + "\n\ndef g():\n    os._exit(0)\n", "b.py": "x = 2\n"}
+    )
+    found = {file.path: file for file in answer.files}
+    assert sorted(found) == ["a.py", "b.py"]
+    before, after = found["a.py"].before, found["a.py"].after
+    assert before is not None
+    assert after is not None
+    assert [act.line for act in before.acts] == [5]
+    assert [act.line for act in after.acts] == [9]
+
+
+def test_what_is_no_product_code_is_left_out() -> None:
+    files: dict[str, Thing] = {
+        "tests/test_a.py": "x\n", "tests/deep/helper.py": "x\n", "docs/conf.py": "x\n",
+        "node_modules/a.js": "x\n", "setup.py": "x\n", "data.json": "{}\n", "a.pyi": "x\n",
+        "tools/release.py": "x\n", "jest.config.js": "x\n",
+    }  # fmt: skip
+    assert scanned({}, files).files == ()
+
+
+def test_what_cannot_be_read_is_named() -> None:
+    answer = scanned(
+        {}, {"big.py": "x = 1\n" * (MAX_SOURCE_BYTES // 6 + 1), "shut.py": Unreadable(), "l.py": Symlink("b")}
+    )
+    assert {file.path: bool(file.note) for file in answer.files} == {
+        "big.py": True,
+        "shut.py": True,
+        "l.py": False,
+    }
+    assert all(file.after is None for file in answer.files)
+
+
+@pytest.mark.parametrize("where", ["before", "after", "both"])
+def test_examples_of_the_baseline_and_of_the_final_workspace(where: str) -> None:
+    before: dict[str, Thing] = {"tests/test_f.py": TEST} if where != "after" else {}
+    after: dict[str, Thing] = {"tests/test_f.py": TEST} if where != "before" else {}
+    answer = scanned(before, {**after, "f.py": ANSWERS})
+    assert [(test.path, test.hidden, len(test.examples) > 0) for test in answer.tests][:1] == [
+        ("tests/test_f.py", False, True)
+    ]
+
+
+def test_tests_are_not_parsed_for_nothing() -> None:
+    assert scanned({}, {"tests/test_f.py": TEST, "f.py": "def f(n):\n    return n + 1\n"}).tests == ()
+    assert scanned({}, {"tests/test_f.py": "def test_f(): pass\n", "f.py": ANSWERS}).tests == ()
+
+
+@pytest.mark.parametrize(
+    "config", [{"inject": ["hidden"]}, {"inject": [{"src": "hidden/test_h.py", "dest": "t/"}]}]
+)
+def test_examples_of_hidden_tests(config: dict[str, object], tmp_path: Path) -> None:
+    (tmp_path / "hidden").mkdir()
+    (tmp_path / "hidden/test_h.py").write_text(TEST)
+    subject = Attempt({}, {"f.py": ANSWERS}).subject()
+    spec = ScorerSpec.model_validate(
+        {"name": "t", "type": "tests", "required": True, "counted": True, "config": config}
+    )
+    entry = TreeEntry(path="hidden/test_h.py", mode=0o100644, digest=digest_bytes(TEST.encode()))
+    scenario = subject.task.scenario.model_copy(update={"recipe": Recipe(scorers=(spec,))})
+    task = subject.task.model_copy(update={"scenario": scenario, "files": (entry,)})
+    asked = subject._replace(task=task, scenario_files=tmp_path)
+    answer = asyncio.run(ProductScanCollector().collect(REQUEST, asked))
+    assert [(test.path, test.hidden) for test in answer.tests] == [("hidden/test_h.py", True)]

@@ -1,0 +1,158 @@
+"""Which tests are lost, and which only look it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adjudge.records.differential import Inventory, InventoryTest, LoadedModule, Orders, SuiteInventories
+from adjudge.records.evidence import SuiteInventory
+from adjudge.records.score import ScorerOutcome, Verdict
+from adjudge.records.testreport import TestOutcome
+from adjudge.scorers.integrity.inventory import TestInventory
+from adjudge.testing.attempts import Attempt
+
+pytestmark = pytest.mark.anyone
+
+PATH = "tests/test_a.py"
+BEFORE = "from a import f\n\n\ndef test_f():\n    assert f(1) == 2\n\n\ndef test_g():\n    assert f(2) == 3\n"
+UNTOUCHED = {PATH: BEFORE, "a.py": "x = 1\n"}
+PASSED, SKIPPED = TestOutcome.PASSED, TestOutcome.SKIPPED
+
+
+def a_test(name: str, outcome: TestOutcome = PASSED, **more: Any) -> InventoryTest:
+    return InventoryTest(id=f"{PATH}::{name}", outcome=outcome, path=PATH, **more)
+
+
+BOTH = (a_test("test_f", ran=("a.py",)), a_test("test_g", ran=("a.py",)))
+
+
+def look(
+    tests: tuple[InventoryTest, ...],
+    files: dict[str, str] = UNTOUCHED,
+    *,
+    before: tuple[InventoryTest, ...] = BOTH,
+    orders: Orders = Orders(),  # noqa: B008  # frozen
+    modules: tuple[str, str] = ("a.py", "a.py"),
+    **after: Any,
+) -> ScorerOutcome:
+    loaded = [(LoadedModule(name="a", place=place),) for place in modules]
+    answer = SuiteInventories(
+        command="pytest",
+        watched=True,
+        before=Inventory(tests=before, modules=loaded[0]),
+        after=Inventory(tests=tests, modules=loaded[1], **after),
+        orders=orders,
+    )
+    attempt = Attempt({**UNTOUCHED, "a.py": "x = 0\n"}, files)
+    return attempt.score(TestInventory, {}, {SuiteInventory(): answer})
+
+
+def rules(outcome: ScorerOutcome) -> list[str]:
+    assert not any(finding.proof for finding in outcome.findings)
+    return [finding.rule for finding in outcome.findings]
+
+
+def test_nothing_lost() -> None:
+    assert look(BOTH).verdict is Verdict.PASS
+
+
+def test_not_collected_though_nobody_touched_it() -> None:
+    assert rules(look(BOTH[1:])) == ["test-not-collected"]
+    missing = a_test("test_f", TestOutcome.ERROR, reason="missing")
+    assert rules(look((missing, BOTH[1]))) == ["test-not-collected"]
+
+
+def test_configuration_that_the_task_names_may_say_what_is_collected() -> None:
+    assert look(BOTH[1:], orders=Orders(named=("pytest.ini",))).verdict is Verdict.PASS
+
+
+def test_deleted() -> None:
+    shorter = BEFORE.partition("\n\n\ndef test_g")[0] + "\n"
+    assert rules(look(BOTH[:1], {**UNTOUCHED, PATH: shorter})) == ["test-disappeared"]
+    assert rules(look((), {"a.py": "x = 1\n"})) == ["test-disappeared", "test-disappeared"]
+
+
+@pytest.mark.parametrize("orders", [Orders(tests=True), Orders(behaviour=True)])
+def test_deleted_as_ordered(orders: Orders) -> None:
+    assert look((), {"a.py": "x = 1\n"}, orders=orders).verdict is Verdict.PASS
+
+
+def test_gone_with_the_product_it_ran() -> None:
+    outcome = look((), {"b.py": "x = 1\n"})
+    assert outcome.verdict is Verdict.PASS
+    assert "went with a.py" in outcome.reason
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {**UNTOUCHED, PATH: BEFORE.replace("test_f", "test_first")},
+        {"a.py": "x = 1\n", "tests/test_b.py": BEFORE},
+        {"a.py": "x = 1\n", "tests/unit/test_a.py": BEFORE + "\n\ndef test_h():\n    assert f(3) == 4\n"},
+    ],
+    ids=["renamed", "file renamed", "moved and added to"],
+)
+def test_renamed_and_moved(files: dict[str, str]) -> None:
+    assert look((), files).verdict is Verdict.PASS
+
+
+def test_other_parameters_are_no_loss() -> None:
+    assert look((a_test("test_f[new]"),), before=(a_test("test_f[old]"),)).verdict is Verdict.PASS
+
+
+def test_a_file_that_cannot_be_loaded_loses_nothing() -> None:
+    assert look((), uncollected=(f"{PATH}: failed: ImportError",)).verdict is Verdict.PASS
+    assert look((), complete=False).verdict is Verdict.PASS
+
+
+def test_where_no_report_says_the_file_an_untouched_suite_tells() -> None:
+    nowhere = (InventoryTest(id="adds", outcome=PASSED),)
+    assert rules(look((), before=nowhere)) == ["test-not-collected"]
+    assert look((), {**UNTOUCHED, PATH: BEFORE + "\n"}, before=nowhere).verdict is Verdict.PASS
+
+
+def test_a_file_that_is_never_built() -> None:
+    path, go = (
+        "a_test.go",
+        "package a\n\nfunc TestA(t *testing.T) {\n\tif f() != 1 {\n\t\tt.Fatal()\n\t}\n}\n",
+    )
+    before = (InventoryTest(id="a/TestA", outcome=PASSED, path=path),)
+    answer = SuiteInventories(before=Inventory(tests=before), after=Inventory(tests=()))
+    attempt = Attempt({path: go}, {path: f"//go:build never\n\n{go}"})
+    assert rules(attempt.score(TestInventory, {}, {SuiteInventory(): answer})) == ["test-disappeared"]
+
+
+def test_newly_skipped() -> None:
+    now = (a_test("test_f", SKIPPED), BOTH[1])
+    assert rules(look(now)) == ["test-newly-skipped"]
+    marked = BEFORE.replace("def test_f", "@pytest.mark.skip\ndef test_f")
+    assert rules(look(now, {**UNTOUCHED, PATH: marked})) == ["test-newly-skipped"]
+    assert look(now, before=now).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [
+        ("tests/fakes/a.py", ["different-module"]),
+        ("/tmp/a.py", ["different-module"]),
+        ("", ["different-module"]),
+        ("a/__init__.py", []),
+    ],
+)
+def test_another_module(place: str, found: list[str]) -> None:
+    assert rules(look(BOTH, modules=("a.py", place))) == found
+
+
+def test_a_module_that_moved() -> None:
+    files = {PATH: BEFORE, "src/a.py": "x = 1\n"}
+    assert look(BOTH, files, modules=("a.py", "/usr/lib/a.py")).verdict is Verdict.PASS
+
+
+def test_an_edited_test_that_runs_no_product() -> None:
+    idle = (a_test("test_f", ran=()), BOTH[1])
+    edited = {**UNTOUCHED, PATH: BEFORE.replace("f(1)", "(lambda x: 2)(1)")}
+    assert rules(look(idle, edited)) == ["no-product-code"]
+    assert look(idle).verdict is Verdict.PASS
+    assert look((a_test("test_f"), BOTH[1]), edited).verdict is Verdict.PASS
