@@ -120,5 +120,7 @@ class SuiteOutline(Record):
     """Names of the functions and classes it defines."""
     lenient: tuple[str, ...] = ()
     """Parts of its classes that hold for anything, as `Same.__eq__`."""
+    unchanged: int = 0
+    """Tests that were left out, for they are the same on both sides of a change."""
     error_line: int | None = None
     """The first line that does not parse."""

@@ -111,7 +111,7 @@ def by_syntax(
 def _says_nothing(file: ScannedSuite) -> bool:
     """Whether a file has no function on either side that could be a test or a helper of one."""
     return not any(
-        outline is not None and (outline.tests or outline.helpers or outline.skips)
+        outline is not None and (outline.tests or outline.helpers or outline.skips or outline.unchanged)
         for outline in (file.before, file.after)
     )
 

@@ -72,7 +72,10 @@ def outline_change(
         for one, root in zip(paths, roots, strict=True)
         if root is not None
     ]
-    return outlines[0], outlines[1]
+    before_after = [
+        one.model_copy(update={"unchanged": len(same)}) if one is not None else None for one in outlines
+    ]
+    return before_after[0], before_after[1]
 
 
 def _parsed(path: str, source: bytes) -> Node | None:
