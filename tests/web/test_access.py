@@ -8,6 +8,7 @@ from http.cookies import SimpleCookie
 import pytest
 from starlette.testclient import TestClient
 
+from adjudge.errors import StoreError
 from adjudge.records.user import Role
 from adjudge.store.runs import RunDatabase
 from adjudge.store.users import UserTable
@@ -289,3 +290,32 @@ def test_wrong_tokens_are_slowed_down(client: TestClient, users: UserTable) -> N
     assert by_form("wrong") == by_form(token) == by_header(token) == 429
     answer = client.get("/api/v1/runs", headers={"authorization": "Bearer x"})
     assert 1 <= int(answer.headers["retry-after"]) <= 60
+
+
+def test_behind_a_proxy_wrong_tokens_are_counted_by_what_it_says(store: RunDatabase) -> None:
+    users = UserTable(store.database)
+    token = users.add("ada", Role.VIEWER)
+    app = create_app(store, Access(users, host="0.0.0.0", https=True), names=["runs.example"])
+    with TestClient(app, base_url="https://runs.example", follow_redirects=False) as proxied:
+
+        def ask(given: str, forwarded: str) -> int:
+            headers = {"authorization": f"Bearer {given}", "x-forwarded-for": forwarded}
+            return proxied.get("/api/v1/runs", headers=headers).status_code
+
+        # What stands before the last address was written by whoever asks.
+        assert [ask("wrong", f"10.0.0.{number}, 192.0.2.1") for number in range(11)] == [401] * 10 + [429]
+        assert ask(token, "192.0.2.2") == 200
+
+
+def test_what_goes_wrong_here_is_not_told_there(
+    client: TestClient, store: RunDatabase, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise StoreError("disk full (/secret/place/store.db)")
+
+    monkeypatch.setattr(store, "page", fail)
+    for path in ("/runs", "/api/v1/runs"):
+        answer = client.get(path)
+        assert answer.status_code == 503
+        assert "secret" not in answer.text
+    assert "/secret/place/store.db" in caplog.text

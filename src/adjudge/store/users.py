@@ -23,6 +23,7 @@ __all__ = ["SESSION", "UserTable"]
 
 SESSION = timedelta(days=7)
 """How long somebody stays signed in."""
+_USER = (schema.users.c.name, schema.users.c.role, schema.users.c.created_at)
 
 
 class UserTable:
@@ -64,10 +65,8 @@ class UserTable:
         """Everybody, by name."""
         table = schema.users
         with self._database.reading("users cannot be listed") as connection:
-            rows = connection.execute(
-                select(table.c.name, table.c.role, table.c.created_at).order_by(table.c.name)
-            ).all()
-        return [User(name=row.name, role=row.role, created_at=row.created_at) for row in rows]
+            rows = connection.execute(select(*_USER).order_by(table.c.name)).all()
+        return [User(**row._mapping) for row in rows]
 
     def any(self) -> bool:
         """Whether there is anybody."""
@@ -104,14 +103,11 @@ class UserTable:
 
     def by_token(self, token: str) -> User | None:
         """Whose token that is."""
-        table = schema.users
         with self._database.reading("users cannot be read") as connection:
             row = connection.execute(
-                select(table.c.name, table.c.role, table.c.created_at).where(
-                    table.c.token_digest == _digest(token)
-                )
+                select(*_USER).where(schema.users.c.token_digest == _digest(token))
             ).first()
-        return None if row is None else User(name=row.name, role=row.role, created_at=row.created_at)
+        return None if row is None else User(**row._mapping)
 
     # Sessions
 
@@ -129,11 +125,11 @@ class UserTable:
         users, sessions = schema.users, schema.sessions
         with self._database.reading("the session cannot be read") as connection:
             row = connection.execute(
-                select(users.c.name, users.c.role, users.c.created_at)
+                select(*_USER)
                 .join(sessions, sessions.c.user_name == users.c.name)
                 .where(sessions.c.digest == _digest(key), sessions.c.expires_at > datetime.now(UTC))
             ).first()
-        return None if row is None else User(name=row.name, role=row.role, created_at=row.created_at)
+        return None if row is None else User(**row._mapping)
 
     def end_session(self, key: str) -> None:
         """Sign out."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import Any
 from urllib.parse import quote
 
@@ -17,6 +18,7 @@ from adjudge.web.rendering import render
 
 __all__ = ["install"]
 
+_LOG = logging.getLogger(__name__)
 _TITLES = {
     400: "That cannot be shown",
     401: "Sign in first",
@@ -53,7 +55,11 @@ async def _invalid(request: Request, error: Any) -> Response:
 
 async def _ours(request: Request, error: Any) -> Response:
     assert isinstance(error, AdjudgeError)
-    return _answer(request, 400 if isinstance(error, UsageError) else 503, str(error))
+    if isinstance(error, UsageError):
+        return _answer(request, 400, str(error))
+    # It may name files and servers, which are no reader's business.
+    _LOG.error("%s %s: %s", request.method, request.url.path, error)
+    return _answer(request, 503, "that could not be read just now; the view's log says why")
 
 
 async def _crashed(request: Request, error: Any) -> Response:

@@ -19,6 +19,8 @@ from adjudge.settings import Settings
 from adjudge.store.opening import store_for
 from adjudge.testing.runs import graded_run, make_run
 
+pytestmark = pytest.mark.anyone
+
 ADJUDGE = [sys.executable, "-m", "adjudge"]
 
 

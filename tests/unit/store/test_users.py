@@ -15,6 +15,8 @@ from adjudge.store import schema
 from adjudge.store.opening import store_for
 from adjudge.store.users import UserTable
 
+pytestmark = pytest.mark.anyone
+
 
 @pytest.fixture
 def users(store_settings: Settings) -> Iterator[UserTable]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from tree_sitter import Node
 
 from adjudge.records.productcode import Act
-from adjudge.syntax.productcode.facts import FileFacts, act_of
+from adjudge.syntax.productcode.facts import BRANCHES, RETURNS, FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of
 from adjudge.syntax.productcode.reading import FUNCTIONS, Place, Source, children
 
@@ -24,6 +25,15 @@ _EQUALITY = {
     "rust": {"eq": "true", "ne": "false"},
     "ruby": {"==": "true", "eql?": "true", "equal?": "true", "===": "true"},
 }  # fmt: skip
+_BLOCKS = frozenset(
+    {"block", "statement_block", "statement_list", "body_statement", "else_clause", "elif_clause", "else",
+     "then", "constructor_body"}
+)  # fmt: skip
+_IDLE = frozenset({"pass_statement", "identifier", "comment"})
+_ALWAYS_TRUE = re.compile(
+    r"not False|!0|!!1|!false|bool\(1\)|Boolean\(1\)|(\d+) ?={2,3} ?\1|(\w+) is \2|isinstance\(\w+, ?object|"
+    r"True or .*|.* or True|true \|\| .*|.* \|\| true"
+)
 _MATCHERS = frozenset(
     {"toBe", "toEqual", "toStrictEqual", "toMatchObject", "toHaveBeenCalledWith", "deepStrictEqual"}
 )
@@ -57,27 +67,45 @@ def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
 
 
 def _constant_result(function: Node, source: Source) -> str | None:
+    """The literal that a function gives on every path; None where it does anything else."""
     body = function.child_by_field_name("body")
-    for _ in range(6):
-        if body is None:
+    if body is None:
+        return None
+    if body.type not in _BLOCKS:
+        return _constant(source, body)
+    found: set[str | None] = set()
+    pending, steps = [body], 0
+    while pending:
+        node = pending.pop()
+        steps += 1
+        if steps > 60:
             return None
-        found = literal_of(source, body)
-        if found is not None and body.type not in ("expression_list", "argument_list"):
-            return found
-        parts = [
-            part
-            for part in children(body)
-            if not (
-                part.type == "expression_statement"
-                and part.named_children
-                and part.named_children[0].type == "string"
-            )
-            and part.type != "pass_statement"
-        ]
-        if len(parts) != 1:
-            return None
-        body = parts[0]
-    return None
+        parts = children(node)
+        if node.type in RETURNS:
+            found.add(_constant(source, parts[0]) if len(parts) == 1 else None)
+        elif node.type in _BLOCKS or node.type in BRANCHES:
+            pending.extend(part for part in parts if part != node.child_by_field_name("condition"))
+        elif node.type == "expression_statement" and parts and parts[0].type in RETURNS:
+            pending.append(parts[0])
+        elif node.type not in _IDLE and not _is_idle(source, node):
+            found.add(_constant(source, node) if source.language in ("rust", "ruby") else None)
+    return found.pop() if len(found) == 1 else None
+
+
+def _is_idle(source: Source, node: Node) -> bool:
+    """A docstring, or a local that is given a literal."""
+    inner = children(node)
+    if node.type == "expression_statement" and len(inner) == 1:
+        right = inner[0].child_by_field_name("right")
+        return inner[0].type == "string" or (right is not None and literal_of(source, right) is not None)
+    return False
+
+
+def _constant(source: Source, node: Node) -> str | None:
+    found = literal_of(source, node)
+    if found is None and _ALWAYS_TRUE.fullmatch(source.of(node, 80).strip("() \t")):
+        return "true"
+    return found
 
 
 def _matcher_method(place: Place, facts: FileFacts, name: str) -> Iterator[Act]:

@@ -60,7 +60,7 @@ def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
     if _is_main(place, source) or _handles_signal(place, source):
         return
     starting = place.at_import or _in_static_block(place)
-    if (starting and (not facts.program or source.language == "java")) or (
+    if (starting and (not facts.script or source.language == "java")) or (
         source.language == "go" and "init" in place.functions[:1]
     ):
         yield act_of(place, facts, "exits-process", "ends the process with success when it is loaded")
@@ -73,7 +73,7 @@ def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
 def exit_at_import(place: Place, facts: FileFacts) -> Iterator[Act]:
     """`sys.exit(0)` where the file is loaded; in a function it is an exception like others."""
     source, node = facts.source, place.node
-    if source.language != "python" or not place.at_import or facts.program or _is_main(place, source):
+    if source.language != "python" or not place.at_import or facts.script or _is_main(place, source):
         return
     if any(outer.type in ("except_clause", "try_statement") for outer in place.around):
         return

@@ -9,10 +9,10 @@ from functools import cached_property
 from tree_sitter import Node
 
 from adjudge.records.productcode import Act
-from adjudge.syntax.productcode.files import is_program, is_test_tooling
+from adjudge.syntax.productcode.files import is_plugin, is_program, is_script, is_test_tooling
 from adjudge.syntax.productcode.reading import Place, Source
 
-__all__ = ["BRANCHES", "TEST_MODULES", "FileFacts", "act_of"]
+__all__ = ["BRANCHES", "RETURNS", "TEST_MODULES", "FileFacts", "act_of"]
 
 TEST_MODULES = re.compile(
     r"^(?:_?pytest|unittest|nose|hypothesis|conftest|doctest|tests?|test_\w+|tests?\.[\w.]+)(?:\.|$)"
@@ -21,6 +21,7 @@ BRANCHES = frozenset(
     {"if_statement", "elif_clause", "if_expression", "if", "unless", "if_modifier", "unless_modifier"}
 )
 
+RETURNS = frozenset({"return_statement", "return_expression", "return"})
 _CONSTANT = re.compile(
     r"^[ \t]*(?:const |let |var |static |final |String |private |public )*([A-Za-z_]\w*)"
     r"(?:: ?\w+)?[ \t]*:?=[ \t]*[rbu]?[\"'`]([^\"'`\n]{1,300})[\"'`]",
@@ -34,14 +35,25 @@ class FileFacts:
 
     source: Source
     program: bool
-    """It is started, not imported."""
+    """It is of a program, which may end."""
+    script: bool
+    """It is started, never imported."""
     tooling: bool
-    """It may honestly be about a test runner."""
+    """It may honestly look for a test runner."""
+    plugin: bool
+    """It may honestly change one."""
 
     @classmethod
     def of(cls, source: Source) -> FileFacts:
         """The facts of a file."""
-        return cls(source, is_program(source.path, source.text[:2_000]), is_test_tooling(source.path))
+        head = source.text[:2_000]
+        return cls(
+            source,
+            program=is_program(source.path, head),
+            script=is_script(source.path, head),
+            tooling=is_test_tooling(source.path),
+            plugin=is_plugin(source.path),
+        )
 
     @cached_property
     def constants(self) -> dict[str, str]:

@@ -69,6 +69,8 @@ def literal_of(source: Source, node: Node | None, depth: int = 0) -> str | None:
             return None
         sign = source.of(node, 1)
         return {"-": f"n-{inner[1:]}", "+": inner}.get(sign)
+    if kind in ("binary_operator", "binary_expression", "binary"):
+        return _sum(source, node, depth)
     if kind in _WRAPPERS:
         parts = [child for child in children(node) if not child.type.endswith("_type")]
         if kind == "concatenated_string":
@@ -190,6 +192,22 @@ def _unescaped(text: str) -> str:
         return text
     table = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "'": "'", "`": "`", "0": "\0"}
     return re.sub(r"\\(.)", lambda match: table.get(match[1], match[0]), text)
+
+
+def _sum(source: Source, node: Node, depth: int) -> str | None:
+    """`"_ex" + "it"`, `48000 + 213`: put together, as whoever takes literals apart would have them read."""
+    if not any(child.type == "+" for child in node.children):
+        return None
+    sides = [literal_of(source, side, depth + 1) for side in children(node)]
+    if len(sides) != 2 or sides[0] is None or sides[1] is None:
+        return None
+    left, right = sides[0], sides[1]
+    if left[0] == right[0] == "s":
+        return _capped(left + right[1:])
+    whole = re.compile(r"n-?\d{1,15}")
+    if whole.fullmatch(left) and whole.fullmatch(right):
+        return f"n{int(left[1:]) + int(right[1:])}"
+    return None
 
 
 def _composite(source: Source, node: Node, depth: int) -> str | None:

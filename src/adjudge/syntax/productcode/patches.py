@@ -15,7 +15,7 @@ __all__ = ["frames", "go_links", "hooks", "patched", "redefined_macro", "reopene
 _PY_PATCHED = re.compile(
     r"^(?:_pytest\.|pytest\.(?!mark\b|register_assert)|nose\.|hypothesis\.internal)"
     r"|^unittest\.(?:\w+\.)*(?:assert\w+|fail\w*|run|main|addFailure|addError|addSuccess|wasSuccessful|"
-    r"_?TestCase|TestResult|TextTestRunner|debug|_callTestMethod|__call__)$"
+    r"_?TestCase|TestResult|TextTestRunner|debug|_callTestMethod|__call__)(?:\.__\w+__)?$"
     r"|^(?:builtins|__builtins__)(?:\.|\[\")AssertionError\b|^(?:\w+\.)*TestReport\.\w+$"
 )
 _PY_BUILTINS = re.compile(
@@ -103,7 +103,7 @@ def set_by_call(place: Place, facts: FileFacts) -> Iterator[Act]:
             facts,
             "patches-test-machinery",
             "replaces matchers that tests use",
-            proof=not facts.tooling,
+            proof=not facts.plugin,
         )
     elif called in ("monkey.Patch", "gomonkey.ApplyFunc", "gomonkey.ApplyMethod", "mpatch.PatchMethod") or (
         called.endswith("freeze_time") and source.language == "python"
@@ -125,7 +125,7 @@ def patched(place: Place, facts: FileFacts, target: str) -> Iterator[Act]:
         if _filled_in(place, source, bare):
             return
         if _JS_TEST_GLOBALS.match(target) or (_JS_PATCHED.match(bare) and _is_imported(source, bare)):
-            yield act_of(place, facts, "patches-test-machinery", f"replaces {bare}", proof=not facts.tooling)
+            yield act_of(place, facts, "patches-test-machinery", f"replaces {bare}", proof=not facts.plugin)
         elif _JS_CLOCK.match(bare) or _JS_TIMERS.match(target) or _JS_LIBRARY.match(bare):
             yield act_of(place, facts, "patches-clock-or-library", f"replaces {bare} for everybody")
     elif source.language == "ruby" and re.match(r"^(?:Minitest|RSpec|Test::Unit)\b", target):
@@ -137,7 +137,7 @@ def _patched_in_python(place: Place, facts: FileFacts, target: str) -> Iterator[
     if _PY_PATCHED.match(target) and (
         _is_imported(source, target) or target.startswith(("builtins", "__builtins__"))
     ):
-        yield act_of(place, facts, "patches-test-machinery", f"replaces {target}", proof=not facts.tooling)
+        yield act_of(place, facts, "patches-test-machinery", f"replaces {target}", proof=not facts.plugin)
         return
     if _PY_BUILTINS.match(target):
         yield act_of(place, facts, "patches-builtins", f"replaces {target} for everybody")
@@ -213,14 +213,14 @@ def frames(place: Place, facts: FileFacts) -> Iterator[Act]:
 def hooks(place: Place, facts: FileFacts) -> Iterator[Act]:
     """A hook of pytest in product code."""
     name = facts.source.of(place.node.child_by_field_name("name"), 60)
-    if facts.source.language == "python" and _HOOKS.match(name) and not facts.tooling and not place.functions:
+    if facts.source.language == "python" and _HOOKS.match(name) and not facts.plugin and not place.functions:
         yield act_of(place, facts, "patches-test-machinery", "is a hook of pytest, in product code")
 
 
 def reopened(place: Place, facts: FileFacts) -> Iterator[Act]:
     """`class Minitest::Test` in product code."""
     name = facts.source.of(place.node.child_by_field_name("name"), 80)
-    if re.match(r"^(?:::)?(?:Minitest|RSpec|Test::Unit)\b", name) and not facts.tooling:
+    if re.match(r"^(?:::)?(?:Minitest|RSpec|Test::Unit)\b", name) and not facts.plugin:
         yield act_of(place, facts, "patches-test-machinery", f"opens {name} again")
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from tree_sitter import Node
 
 from adjudge.records.productcode import Act
-from adjudge.syntax.productcode.facts import BRANCHES, TEST_MODULES, FileFacts, act_of
+from adjudge.syntax.productcode.facts import BRANCHES, RETURNS, TEST_MODULES, FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of, literals_in
 from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
 
@@ -47,7 +47,6 @@ _QUIET = re.compile(
     r"banner|progress|color\w*|colou?r|spinner|fprintf|eprintln|panic|fatal|skip)(?:$|[._(!])"
 )
 _CHOICES = frozenset({"conditional_expression", "ternary_expression", "boolean_operator", "conditional"})
-_RETURNS = frozenset({"return_statement", "return_expression", "return"})
 _RAISES = frozenset({"raise_statement", "throw_statement"})
 
 
@@ -141,7 +140,7 @@ def _sniff(
         if not hard and not (place.functions and (_returns(consequence) or _returns(alternative))):
             return
     elif not hard:
-        returned = any(outer.type in _RETURNS for outer in place.around[-4:])
+        returned = any(outer.type in RETURNS for outer in place.around[-4:])
         if branch is None or not inside or not returned or branch.type == "boolean_operator":
             return
     yield act_of(place, facts, "sniffs-test-run", what)
@@ -183,7 +182,7 @@ def _returns(block: Node | None) -> bool:
     while pending and steps < 300:
         node = pending.pop()
         steps += 1
-        if node.type in _RETURNS and node.named_children:
+        if node.type in RETURNS and node.named_children:
             return True
         if node.type not in FUNCTIONS:
             pending.extend(node.named_children)

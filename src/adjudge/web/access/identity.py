@@ -116,7 +116,13 @@ class Access:
 
 
 def address_of(request: Request) -> str:
-    """Where a request comes from, as far as wrong tokens are counted by it."""
+    """Where a request comes from, as far as wrong tokens are counted by it.
+
+    Behind a proxy that is what the proxy says, which is the last address: whoever asks wrote those before it.
+    """
+    access: Access = request.app.state.access
+    if access.https and (given := request.headers.get("x-forwarded-for")):
+        return given.rpartition(",")[2].strip()[:64]
     return request.client.host if request.client is not None else "unknown"
 
 
