@@ -304,6 +304,7 @@ class _State:
             if self._held is None:
                 # The number says whether others wrote since this connection last looked, so it is kept.
                 self._held = self._database.engine.raw_connection()
+                self._held.detach()
                 weakref.finalize(self, self._held.close)
             cursor = self._held.cursor()
             try:
