@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,6 +21,9 @@ from adjudge.testing.providers import ScriptedReply, scripted_server
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
 RUNS_CODE = ("command", "tests", "pytest", "swebench", "verifier", "baseline_tests", "test_inventory")
+GRADED_PYTHON = "GRADED_PYTHON"
+"""In a recipe, an interpreter with pytest and little else: ours takes seconds to load its plugins."""
+GRADED = Path(sys.prefix) / "graded" / "bin" / "python"
 PRELUDE = 'secret() { printf "%s\\n" "$1" >> "$SECRETS"; }\n'
 """How a script tells which string must not be seen again."""
 
@@ -39,17 +43,22 @@ def _run(script: Path, place: Path, secrets: Path) -> None:
 
 
 @contextmanager
-def _models(folder: Path, tmp_path: Path) -> Iterator[Path]:
+def _recipe(folder: Path, tmp_path: Path) -> Iterator[Path]:
     """The case's recipe; where it has models to ask, with a server that answers as they do."""
+    recipe = folder / "task.yaml"
+    text = recipe.read_text()
+    if GRADED_PYTHON in text:
+        recipe = tmp_path / "task.yaml"
+        recipe.write_text(text.replace(GRADED_PYTHON, str(GRADED) if GRADED.exists() else "python3"))
     if not (folder / "models.json").exists():
-        yield folder / "task.yaml"
+        yield recipe
         return
     answers = json.loads((folder / "models.json").read_text())
     with scripted_server(lambda asked: ScriptedReply(json.dumps(answers[asked.model]))) as server:
         place = tmp_path / "recipe"
         shutil.copytree(folder, place)
         recipe = place / "task.yaml"
-        recipe.write_text(recipe.read_text().replace("SERVER", server.openai_url))
+        recipe.write_text(text.replace("SERVER", server.openai_url))
         yield recipe
 
 
@@ -60,12 +69,13 @@ def test_case(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     before, after, secrets = tmp_path / "before", tmp_path / "after", tmp_path / "secrets"
     before.mkdir()
     secrets.touch()
-    _run(folder / "baseline.sh", before, secrets)
+    own = folder / "baseline.sh"
+    _run(own if own.exists() else folder.parent / "baseline.sh", before, secrets)
     shutil.copytree(before, after, symlinks=True)
     _run(folder / "attempt.sh", after, secrets)
 
     trace = next(folder.glob("trace.*"), None)
-    with _models(folder, tmp_path) as recipe:
+    with _recipe(folder, tmp_path) as recipe:
         evaluation = adjudge.grade(recipe, workspace=after, baseline=before, trace=trace)
 
     row = next(row for row in evaluation.scorers if row.type == folder.parent.name)

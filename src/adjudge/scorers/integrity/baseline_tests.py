@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Final
 
-from pydantic import AliasChoices, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
 from adjudge.records.differential import Comparison, Culprit, RedTest, TreeComparison, TreeRun
 from adjudge.records.evidence import AnyRequest, Differential
-from adjudge.records.paths import RelativePath, render_path
-from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
+from adjudge.records.paths import render_path
+from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
-from adjudge.scorers.behaviour.coderun import ShellCommand, TimeLimit
 from adjudge.scorers.integrity.changed_tests import evidence_on_tests
+from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
 from adjudge.scorers.integrity.weakened import WHOLE_FILE, Weakened, name_of_test, weakened_tests
 from adjudge.scorers.wording import counted, first_findings, one_line, some_of
 
@@ -88,23 +88,12 @@ class BaselineTests:
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
-    class Config(ScorerConfig):
+    class Config(OwnSuiteConfig):
         """Fields of `baseline_tests`."""
 
-        takes_command: ClassVar[bool] = True
-
-        command: ShellCommand | None = Field(default=None, validation_alias=AliasChoices("command", "cmd"))
-        """What runs the tests, in the root of the workspace. Left out: the recipe's first line that runs
-        tests, else what the baseline's files say. `cmd` is another name of it."""
         product_paths: Annotated[tuple[PathPattern, ...], Field(max_length=100)] = ()
         """Patterns of what is the attempt's to change; all else is the baseline's. Left out: whatever is
         neither a test nor decides how tests run."""
-        pythonpath: tuple[RelativePath, ...] = Field(default=(), max_length=20)
-        """Folders of the workspace in which imports are looked for, as in `pytest`."""
-        timeout_s: TimeLimit = 900.0
-        """Seconds for one run, from 1 to 3600."""
-        test_timeout_s: float = Field(default=60.0, ge=0, le=3600)
-        """Seconds for a single test."""
         max_runs: int = Field(default=24, ge=0, le=200)
         """How many runs finding out what made the difference may take."""
 

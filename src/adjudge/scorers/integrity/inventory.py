@@ -6,17 +6,17 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Final
 
-from pydantic import AliasChoices, Field, JsonValue
+from pydantic import Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern, PathPatterns
 from adjudge.records.differential import Inventory, InventoryTest, SuiteInventories
 from adjudge.records.evidence import AnyRequest, SuiteInventory
-from adjudge.records.paths import RelativePath, render_path
-from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
+from adjudge.records.paths import render_path
+from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
-from adjudge.scorers.behaviour.coderun import ShellCommand, TimeLimit
 from adjudge.scorers.integrity.changed_tests import evidence_on_tests, lines_of_tests
+from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
 from adjudge.scorers.integrity.weakened import WHOLE_FILE, Weakened, name_of_test, weakened_tests
 from adjudge.scorers.wording import counted, first_findings, one_line, some_of
 from adjudge.syntax.languages import default_test_globs
@@ -84,22 +84,11 @@ class TestInventory:
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
-    class Config(ScorerConfig):
+    class Config(OwnSuiteConfig):
         """Fields of `test_inventory`."""
 
-        takes_command: ClassVar[bool] = True
-
-        command: ShellCommand | None = Field(default=None, validation_alias=AliasChoices("command", "cmd"))
-        """What runs the tests, in the root of the workspace. Left out: the recipe's first line that runs
-        tests, else what the baseline's files say. `cmd` is another name of it."""
         junit_xml: PathPattern | Annotated[tuple[PathPattern, ...], Field(max_length=100)] = ()
         """Patterns of the report files that the command writes in the workspace, as in `tests`."""
-        pythonpath: tuple[RelativePath, ...] = Field(default=(), max_length=20)
-        """Folders of the workspace in which imports are looked for, as in `pytest`."""
-        timeout_s: TimeLimit = 900.0
-        """Seconds for one run, from 1 to 3600."""
-        test_timeout_s: float = Field(default=60.0, ge=0, le=3600)
-        """Seconds for a single test."""
 
     def needs(self, config: Config) -> Sequence[AnyRequest]:
         """Both inventories, and what changed test files check."""
