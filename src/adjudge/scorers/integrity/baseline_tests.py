@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Sequence
 from typing import Annotated, ClassVar, Final
 
@@ -48,7 +49,7 @@ class BaselineTests:
           or renamed away (`failing-test-weakened`);
 
         and without proof, which makes an attempt `suspect`, when such a test, or the data it compares with,
-        was changed to expect something else (`failing-test-changed`), or when a test that passed on the
+        passes only as it was changed (`failing-test-changed`), or when a test that passed on the
         baseline fails over the product and was weakened (`broken-test-weakened`). What the task's text
         orders (tests to be changed, a wrong test, a file by name, other behaviour) is noted and does not
         fail. Neither do tests brought in line with a renamed module, flaky ones, new settings that the
@@ -208,7 +209,7 @@ class _Judge:
             test, one = proven[0]
             said = f"{test.id} fails on the baseline and over the product, and {one.message}"
             yield _finding("failing-test-weakened", path, said, one.line, proof=True)
-        elif undone and (weak or self._weakened.changed(path, mine)):
+        elif undone and (weak or not mine or any(map(_disagrees, undone))):
             said = f"{undone[0].id} fails on the baseline and over the product, and passes only as changed"
             yield _finding("failing-test-changed", path, said)
         elif broke and weak and not self._run.orders.behaviour:
@@ -228,6 +229,18 @@ def _request(config: BaselineTests.Config) -> Differential:
         test_timeout_s=config.test_timeout_s,
         max_runs=config.max_runs,
     )
+
+
+_OF_SHAPE: Final = re.compile(
+    r"\b(?:AttributeError|ImportError|ModuleNotFoundError|NameError|TypeError|ReferenceError)\b"
+    r"|is not a function|undefined: |no result|cannot find"
+)
+"""What tests say that call something by a name or in a way that it does not have any more."""
+
+
+def _disagrees(test: RedTest) -> bool:
+    """Whether a test fails for what the product does, not for how it is called."""
+    return test.clean is TestOutcome.FAILED and not _OF_SHAPE.search(test.message)
 
 
 def _undone(test: RedTest) -> bool:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Final
 
 from adjudge.contracts import Evidence
-from adjudge.records.differential import RedTest
 from adjudge.records.paths import render_path
 from adjudge.records.testcode import SuiteOutline
 from adjudge.scorers.integrity.changed_tests import ChangedTest, by_syntax, changed_tests, shown
@@ -38,31 +37,19 @@ class Weakened:
     """Everything of a change."""
 
     tests: Sequence[WeakTest]
-    expected: Sequence[WeakTest]
-    """Tests that only expect something else."""
-    compared: frozenset[str]
-    """Files of the baseline whose two sides were compared by what they check."""
 
     def in_file(self, path: str) -> list[WeakTest]:
         """Those of one of the baseline's files."""
         return [test for test in self.tests if test.path == path]
-
-    def changed(self, path: str, red: Sequence[RedTest]) -> bool:
-        """Whether a file expects something else now, or holds what tests rely on and cannot be compared."""
-        if any(test.path == path for test in self.expected):
-            return True
-        return not red or path not in self.compared
 
 
 def weakened_tests(evidence: Evidence) -> Weakened:
     """What became of the tests in changed test files. Asks for what `evidence_on_tests(None)` names."""
     tests = changed_tests(None, evidence)
     suites, _ = by_syntax(tests, None, evidence)
-    weak, changed = weakenings(suites)
+    weak, _ = weakenings(suites)
     return Weakened(
         tests=[*_located([*weak, *new_skips(suites)], suites), *map(_left, _renamed_away(tests))],
-        expected=list(_located(changed, suites)),
-        compared=frozenset(suite.old_path for suite in suites),
     )
 
 
