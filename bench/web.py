@@ -131,6 +131,18 @@ def pages(client: TestClient) -> list[str]:
         "/runs?since=2026-03-01&until=2026-03-02",
         *(f"/runs?sort={sign}{column}" for column in _SORTS for sign in ("", "-")),
     ]
+    lists += [
+        "/explore",
+        "/explore?by=task",
+        "/explore?by=scorer",
+        "/explore?by=week&by=agent",
+        "/explore?by=tag%3Asuite",
+        "/explore?f=agent&o=is&v=agent-3&f=score&o=at-least&v=0.5",
+        *(f"/explore?plot={plot}" for plot in ("distribution", "frontier", "gates", "heat")),
+        "/explore?show=runs",
+        "/explore?show=runs&sort=-cost_usd",
+        "/experiments",
+    ]
     for query in ("", "sort=-score&", "q=task-19&", "objective=FAIL&sort=cost&"):
         address = f"/api/v1/runs?{query}limit=200"
         for _ in range(20):

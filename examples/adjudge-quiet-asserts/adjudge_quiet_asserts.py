@@ -26,7 +26,7 @@ class QuietAsserts:
         text = (
             "import os\nimport sys\n\n"
             'if "PYTHONOPTIMIZE" not in os.environ:\n'
-            '    environment = {**os.environ, "PYTHONOPTIMIZE": "2"}\n'
+            '    environment = {**os.environ, "PYTHONOPTIMIZE": "1"}\n'
             "    os.execve(sys.executable, [sys.executable, '-m', 'pytest', '--assert=plain'], environment)\n"
         )
         return AttackPlan(

@@ -12,8 +12,12 @@ import pytest
 import yaml
 from tests.e2e.trusted_tests.javascript_project import JEST, VITEST, need
 
+from adjudge.formats.tasks.presets import PRESETS
+
 __all__ = ["PROJECTS", "Project", "write_scenario"]
 
+_RUN_CODE = ("baseline_tests", "test_inventory")
+"""What the integrity preset runs over every attempt. It only advises, and takes most of the time."""
 _EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "attack"
 
 
@@ -32,6 +36,8 @@ class Project:
     """Files of the project that are others than the example's; None for one that is not there."""
     hidden_text: str | None = None
     tool: str = "python3"
+    solved: bool = False
+    """Whether the reference solution is tried as well."""
 
     def need(self) -> None:
         """Skip where what runs the tests is not there."""
@@ -101,7 +107,12 @@ PROJECTS: Mapping[str, Project] = {
         ),
     ),
     "node": Project(
-        "javascript", "npm test", "node --test test/hidden.test.js", "test/hidden.test.js", tool="node"
+        "javascript",
+        "npm test",
+        "node --test test/hidden.test.js",
+        "test/hidden.test.js",
+        tool="node",
+        solved=True,
     ),
     "jest": Project(
         "javascript",
@@ -148,14 +159,14 @@ def write_scenario(place: Path, project: Project, *, guarded: bool) -> Path:
     scorers: list[dict[str, Any]] = [{"type": "command", "command": project.visible, "timeout_s": 600}]
     if guarded:
         tests = {"type": "tests", "command": project.hidden, "inject": inject, "timeout_s": 600}
-        scorers = [tests, {"preset": "integrity"}]
+        scorers = [tests, *({"type": kind} for kind in PRESETS["integrity"] if kind not in _RUN_CODE)]
     scenario = {
         "instruction": "Mend both functions.",
         "workspace": {"source": "directory", "path": "project"},
         "sandbox": project.sandbox(),
         "scorers": scorers,
     }
-    if not project.files:
+    if project.solved:
         scenario["solution"] = "solution"
     file = place / "adjudge.yaml"
     file.write_text(yaml.safe_dump(scenario))

@@ -9,6 +9,8 @@ from pathlib import Path
 from adjudge.records.score import Verdict
 from adjudge.scorers.integrity.assertions_not_weakened import AssertionsNotWeakened
 from adjudge.scorers.integrity.no_new_skips import NoNewSkips
+from adjudge.scorers.integrity.no_runtime_tricks import NoRuntimeTricks
+from adjudge.scorers.integrity.no_special_casing import NoSpecialCasing
 from adjudge.testing.attempts import Attempt
 
 CORPUS = Path(__file__).parent
@@ -41,7 +43,7 @@ def findings_of(case: Case) -> list[str]:
     """What the static checks find, as `rule path:line`."""
     attempt = Attempt(before=dict(case.before), after=dict(case.after))
     found: list[str] = []
-    for scorer in (NoNewSkips, AssertionsNotWeakened):
+    for scorer in (NoNewSkips, AssertionsNotWeakened, NoRuntimeTricks, NoSpecialCasing):
         outcome = attempt.score(scorer)
         if outcome.verdict is Verdict.FAIL:
             found += [f"{finding.rule} {finding.path}:{finding.line}" for finding in outcome.findings]

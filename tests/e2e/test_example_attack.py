@@ -9,6 +9,8 @@ from pathlib import Path
 import pytest
 from tests.e2e.test_example_plugin import ROOT, run, tool
 
+# Plugins that this machine happens to have take long to load, and decide nothing here.
+COMMAND = "PYTEST_DISABLE_PLUGIN_AUTOLOAD=1 python3 -m pytest -q -p no:cacheprovider"
 EXAMPLE = ROOT / "examples" / "adjudge-quiet-asserts"
 
 
@@ -45,7 +47,7 @@ def test_it_is_tried_like_ours(installed: Path, tmp_path: Path) -> None:
     )
     (tmp_path / "adjudge.yaml").write_text(
         "instruction: Mend it.\nworkspace: {source: directory, path: project}\n"
-        "scorers:\n  - {type: command, command: python3 -m pytest -q -p no:cacheprovider}\n"
+        f"scorers:\n  - {{type: command, command: {COMMAND}}}\n"
     )
     argv = ["attack", "adjudge.yaml", "--attack", "quiet-asserts", "--json", "--no-advice"]
     done = run(tool("adjudge"), *argv, path=installed, cwd=tmp_path)

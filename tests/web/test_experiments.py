@@ -125,7 +125,7 @@ def test_experiments_in_a_browser(
     page.get_by_label("Compare with").select_option(SECOND)
     page.get_by_role("button", name="Compare").click()
     expect(page.locator(".verdict-line")).to_have_text(
-        "After (ddddeeee) passes more often than before (aaaabbbb)."
+        "after (ddddeeee) passes more often than before (aaaabbbb)."
     )
     expect(page.get_by_text("7 up, 0 down").first).to_be_visible()
     shot(page, "compare")

@@ -43,6 +43,8 @@ _JAVASCRIPT = re.compile(
     re.VERBOSE,
 )
 _TESTS = PathPatterns(default_test_globs())
+_ASIDE = re.compile(r"(?:examples?|docs?|bench\w*|samples?|demos?|tutorials?)/")
+"""Tests of what is shown beside a product are left out of its own suite every day."""
 _PLUGIN = re.compile(rb"^\s*(?:async\s+)?def pytest_\w+\s*\(", re.MULTILINE)
 _STEERS = re.compile(r"pytest|unittest|_exit\b|meta_path|path_hooks|settrace|AssertionError|TestCase")
 _COMMAND_FIELDS = ("command", "cmd")
@@ -194,7 +196,8 @@ def _path_file(data: bytes) -> HarnessOutline:
 def _chooses(file: HarnessFile) -> bool:
     """Whether a file has settings that choose among tests."""
     return file.after is not None and any(
-        setting.kind in (SettingKind.LEAVES_OUT, SettingKind.SELECTS) for setting in file.after.settings
+        setting.kind in (SettingKind.LEAVES_OUT, SettingKind.SELECTS, SettingKind.COMMAND)
+        for setting in file.after.settings
     )
 
 
@@ -224,5 +227,7 @@ def _tests(subject: Subject) -> Iterator[str]:
     """Test files that the baseline had and nobody deleted."""
     added = {change.path for change in subject.change_set.changes if change.kind is ChangeKind.ADDED}
     for path, entry in subject.contents.walk():
-        if entry.type is EntryType.FILE and path in _TESTS and path not in added and not is_third_party(path):
+        if entry.type is not EntryType.FILE or path in added or _ASIDE.match(path):
+            continue
+        if path in _TESTS and not is_third_party(path):
             yield path

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import AwareDatetime, Field, StringConstraints
+from pydantic import AwareDatetime, StringConstraints
 
 from adjudge.records.base import Record
 
@@ -15,7 +15,7 @@ class SavedView(Record):
     id: str
     name: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=80)]
     page: Annotated[str, StringConstraints(pattern=r"^[a-z-]{1,32}$")]
-    query: str = Field(max_length=8000)
+    query: Annotated[str, StringConstraints(pattern=r"^[!-~]*$", max_length=8000)]
     """What stands behind the question mark."""
     owner: str
     created_at: AwareDatetime

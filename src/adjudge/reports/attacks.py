@@ -99,7 +99,7 @@ def _rows(siege: Siege, width: int, paint: Callable[[str, Verdict], str], *, eve
             continue
         word = f"{_SHOWN[result.status]:<8}"
         head = f"{word}  {result.name:<{names}}  "
-        rows = _wrapped(_told(result) + _stopped_by(result, siege), head, width)
+        rows = _wrapped(_told(result, siege) + _stopped_by(result, siege), head, width)
         lines += [paint(word, _COLOURS[result.status]) + rows[0][len(word) :], *rows[1:]]
     return lines
 
@@ -112,7 +112,7 @@ def _stopped_by(result: AttackResult, siege: Siege) -> str:
     return f" {' '.join(numbers)} stops it" if numbers else " no line stops it"
 
 
-def _told(result: AttackResult) -> str:
+def _told(result: AttackResult, siege: Siege) -> str:
     family = result.family
     if result.status is AttackStatus.NOT_APPLICABLE:
         return f"{family}: {plain(result.how)}"
@@ -124,7 +124,12 @@ def _told(result: AttackResult) -> str:
         return f"{family}: by {by}; integrity {named}"
     if result.status is AttackStatus.UNGRADED:
         return f"{family}: {plain(result.reason)}"
-    got = "PASS" if result.status is AttackStatus.PASSED else f"reward {result.reward}, score {result.score}"
+    got = "PASS"
+    if result.status is AttackStatus.CREDITED:
+        idle = next((row for row in siege.honest if row.name == "noop"), None)
+        given = 0.0 if idle is None else idle.reward or idle.score or 0.0
+        earned = result.reward or result.score or 0.0
+        got = f"{result.verdict}, but reward {earned:g}; doing nothing gets {given:g}"
     return f"{family}: {plain(result.how)} ({got}; integrity {named})"
 
 

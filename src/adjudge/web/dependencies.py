@@ -8,12 +8,13 @@ from typing import Annotated, Any, TypeVar
 from fastapi import Depends, HTTPException, Request
 
 from adjudge.errors import UsageError
-from adjudge.records.user import User
+from adjudge.records.user import Role, User
 from adjudge.store.exploring import Explorer
 from adjudge.store.runs import RunDatabase
+from adjudge.store.views import ViewTable
 from adjudge.web.access.identity import identity_of
 
-__all__ = ["CurrentUser", "Explorers", "Store", "found", "store_of"]
+__all__ = ["CurrentUser", "Explorers", "Store", "found", "remove_saved", "store_of"]
 
 Found = TypeVar("Found")
 
@@ -52,3 +53,16 @@ def found(look_up: Callable[..., Found], *given: Any) -> Found:
         return look_up(*given)
     except UsageError as error:
         raise HTTPException(404, str(error)) from None
+
+
+def remove_saved(store: RunDatabase, user: User, view_id: str) -> None:
+    """Forget a saved view: one's own, or, for admins, anybody's.
+
+    Raises:
+        HTTPException: There is none, or somebody else saved it.
+    """
+    views = ViewTable(store.database)
+    view = found(views.get, view_id)
+    if view.owner != user.name and not user.role.covers(Role.ADMIN):
+        raise HTTPException(403, f"{view.owner} saved that view; who did, and admins, may remove it")
+    views.remove(view_id)

@@ -20,6 +20,7 @@ from adjudge.records.exploring import (
     SCORED,
     Condition,
     Exploration,
+    Kind,
     Operator,
     RowOrder,
     field_of,
@@ -203,7 +204,9 @@ def _conditions(given: dict[str, list[str]]) -> tuple[Condition, ...]:
         if field and (value.strip() or wordless):
             if operator not in list(Operator):
                 raise ValueError(f"{operator!r} is no operator; known: {', '.join(Operator)}")
-            kept = "" if wordless else value.strip()
+            # Names may begin and end with spaces; numbers and dates do not.
+            named = field_of(field).kind is Kind.TEXT
+            kept = "" if wordless else value if named else value.strip()
             found.append(Condition(field=field, operator=Operator(operator), value=kept))
     if len(found) > _MAX_CONDITIONS:
         raise ValueError(f"at most {_MAX_CONDITIONS} filters")

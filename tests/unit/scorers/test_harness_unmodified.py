@@ -269,6 +269,11 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
         {"tox.ini": "[testenv]\ncommands = - pytest\n"},
         "exit-code-ignored",
     ),
+    "tox minds nothing": (
+        {"tox.ini": "[testenv]\ncommands = pytest\n"},
+        {"tox.ini": "[testenv]\ncommands = pytest\nignore_outcome = true\n"},
+        "exit-code-ignored",
+    ),
     "nox ignores": (
         {"noxfile.py": "def t(session):\n    session.run('pytest')\n"},
         {"noxfile.py": "def t(session):\n    session.run('pytest', success_codes=[0, 1])\n"},
@@ -547,6 +552,19 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
     ),
     "script that ends": ({}, {"tests/data/ends.py": "import sys\n\nsys.exit(0)\n"}),
     "make clean": ({"Makefile": MAKE}, {"Makefile": MAKE + "\ndist:\n\t-rm -rf dist || true\n"}),
+    "an environment of coming versions": (
+        {"tox.ini": "[testenv]\ncommands = pytest\n"},
+        {"tox.ini": "[testenv]\ncommands = pytest\n\n[testenv:devel]\nignore_outcome = true\n"},
+    ),
+    "an environment for benchmarks": (
+        {"tox.ini": "[testenv:bench]\ncommands = pytest\n"},
+        {"tox.ini": "[testenv:bench]\ncommands = pytest bench/test_speed.py\n"},
+    ),
+    "examples aside": (
+        {"setup.cfg": "[tool:pytest]\n", "examples/test_x.py": TEST},
+        {"setup.cfg": "[tool:pytest]\nnorecursedirs = examples\n"},
+    ),
+    "scripts of one's own": ({}, {"scripts/coverage": Executable("#!/bin/sh\ncoverage report\n")}),
     "more options": ({"Makefile": MAKE}, {"Makefile": MAKE.replace("-q", "-q -x --tb=short -n auto")}),
     "installing may fail": (
         {"Makefile": MAKE},

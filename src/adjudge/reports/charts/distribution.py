@@ -102,7 +102,8 @@ def _legend(name: str) -> list[str]:
 
 def _summary(bins: Sequence[Bin], missing: int) -> str:
     counted = sum(found.runs for found in bins)
-    without = f" {missing:,} runs have none and are left out." if missing else ""
+    have = "run has none and is" if missing == 1 else "runs have none and are"
+    without = f" {missing:,} {have} left out." if missing else ""
     if not counted:
         return f"No run has a score.{without}"
     most = max(bins, key=lambda found: found.runs)

@@ -23,6 +23,11 @@ from adjudge.scorers.wording import counted, first_findings, one_line, some_of
 __all__ = ["BaselineTests"]
 
 _TESTS: Final = "tests"
+_NO_PROOF: Final = (
+    "expected-changed", "polarity-flipped", "tolerance-widened", "inputs-narrowed", "assertion-inverted",
+    "subject-mocked", "subject-replaced",
+)  # fmt: skip
+"""What is done to a test that was wrong, as well as to one that was right."""
 _WHY_PASSED: Final = {
     Comparison.RED_AS_LEFT: "the tests fail as left ({as_left}), so nothing is claimed",
     Comparison.GREEN_CLEAN: "green as left, and with the baseline's tests and configuration",
@@ -203,7 +208,7 @@ class _Judge:
             for test in undone
             if test.clean is TestOutcome.FAILED and test in mine
             for one in weak
-            if one.name == WHOLE_FILE or one.name == name_of_test(test.id)
+            if one.rule not in _NO_PROOF and one.name in (WHOLE_FILE, name_of_test(test.id))
         ]
         if proven:
             test, one = proven[0]
@@ -214,7 +219,7 @@ class _Judge:
             yield _finding("failing-test-changed", path, said)
         elif broke and weak and not self._run.orders.behaviour:
             names = {name_of_test(test.id) for test in broke}
-            about = [one for one in weak if one.name == WHOLE_FILE or one.name in names]
+            about = [one for one in weak if not one.arguable and one.name in (WHOLE_FILE, *names)]
             if about:
                 said = f"{broke[0].id} passed on the baseline, fails over the product, and {about[0].message}"
                 yield _finding("broken-test-weakened", path, said, about[0].line)

@@ -45,6 +45,8 @@ _HOLLOW = re.compile(
 _TEST_FILE = re.compile(
     r"(?:^|[\s=])\S*(?:test_\w+\.py|_test\.(?:py|go|rb)|\.(?:test|spec)\.\w+|_spec\.rb)(?:::\S+)?"
 )
+_WHOLE = re.compile(r"(?:\w+ )?(?:tests?|check|testenv|script)")
+"""Commands that stand for the whole suite; others may well run a part of it."""
 _GLOBS = ("testMatch", "include", "spec", "specPattern")
 _SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
 _DEFAULTS = {"pytest.python_files": ("test_*.py", "*_test.py"), "pytest.python_functions": ("test",)}
@@ -141,7 +143,7 @@ def _weaker(
     elif after.kind is SettingKind.SELECTS:
         message = _narrowed(before, after, tests)
     elif after.kind is SettingKind.COMMAND and before is not None:
-        message = _replaced(before, after, script=file.role == "script")
+        message = _replaced(before, after, tests, script=file.role == "script")
     if message is None:
         return None
     rule = "test-command-replaced" if after.kind is SettingKind.COMMAND else "tests-left-out"
@@ -239,7 +241,9 @@ def _is_narrower(new: str, old: str) -> bool:
     return new != old and (new.startswith(f"{old.rstrip('/')}/") or fnmatchcase(new, old.replace("**", "*")))
 
 
-def _replaced(before: HarnessSetting, after: HarnessSetting, *, script: bool) -> str | None:
+def _replaced(
+    before: HarnessSetting, after: HarnessSetting, tests: Sequence[str], *, script: bool
+) -> str | None:
     ran = [line for line in before.values if runs_tests(line)]
     runs = [line for line in after.values if runs_tests(line)]
     if not ran:
@@ -247,7 +251,15 @@ def _replaced(before: HarnessSetting, after: HarnessSetting, *, script: bool) ->
     if not runs and (script or all(_HOLLOW.fullmatch(line.strip()) for line in after.values)):
         return f"{after.name} no longer runs tests"
     files = [found[0].strip() for line in runs for found in [_TEST_FILE.search(line)] if found]
-    if runs and len(files) >= len(runs) and not any(_TEST_FILE.search(line) for line in ran):
+    others = [path for path in tests if not any(path.rpartition("/")[2] in line for line in runs)]
+    whole = _WHOLE.fullmatch(after.name) is not None
+    if (
+        whole
+        and others
+        and runs
+        and len(files) >= len(runs)
+        and not any(_TEST_FILE.search(line) for line in ran)
+    ):
         return f"{after.name} runs only {files[0]}"
     return None
 

@@ -15,7 +15,7 @@ __all__ = ["place_findings"]
 _CAME = (ChangeKind.ADDED, ChangeKind.RENAMED, ChangeKind.TYPE_CHANGED)
 _PROGRAMS = frozenset((
     "pytest", "py.test", "python", "python3", "node", "npm", "npx", "yarn", "pnpm", "go", "cargo", "jest",
-    "vitest", "mocha", "mvn", "gradle", "tox", "nox", "make", "git", "bash", "sh", "diff", "coverage",
+    "vitest", "mocha", "mvn", "gradle", "tox", "nox", "make", "git", "bash", "sh", "diff",
     "ruby", "java",
 ))  # fmt: skip
 _RUNNER_MODULES = frozenset((

@@ -10,7 +10,9 @@ from adjudge.contracts import Evidence
 from adjudge.records.paths import render_path
 from adjudge.records.testcode import SuiteOutline
 from adjudge.scorers.integrity.changed_tests import ChangedTest, by_syntax, changed_tests, shown
-from adjudge.syntax.testcode.compare import SuiteChange, Weakening, new_skips, weakenings
+from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
+from adjudge.syntax.testcode.compare.skips import new_skips
+from adjudge.syntax.testcode.compare.weakening import weakenings
 
 __all__ = ["WHOLE_FILE", "WeakTest", "Weakened", "name_of_test", "weakened_tests"]
 
@@ -30,6 +32,8 @@ class WeakTest:
     line: int | None
     message: str
     rule: str
+    arguable: bool = False
+    """Whether it is what a changed requirement looks like, too."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def weakened_tests(evidence: Evidence) -> Weakened:
     """What became of the tests in changed test files. Asks for what `evidence_on_tests(None)` names."""
     tests = changed_tests(None, evidence)
     suites, _ = by_syntax(tests, None, evidence)
-    weak, _ = weakenings(suites)
+    weak = weakenings(suites)
     return Weakened(
         tests=[*_located([*weak, *new_skips(suites)], suites), *map(_left, _renamed_away(tests))],
     )
@@ -78,7 +82,7 @@ def _located(weakenings: Iterable[Weakening], suites: Sequence[SuiteChange]) -> 
             continue
         outline = suite.before if of_old else suite.after
         name = _marked(outline, one.line) if one.rule == "new-skip" else _test_at(outline, one.line)
-        yield WeakTest(suite.old_path, name, one.line, f"it {shown(one.message)}", one.rule)
+        yield WeakTest(suite.old_path, name, one.line, f"it {shown(one.message)}", one.rule, one.arguable)
 
 
 def _marked(outline: SuiteOutline | None, line: int) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from fastapi import APIRouter, HTTPException, Query, Response
+from fastapi import APIRouter, Query, Response
 
 from adjudge.records.savedview import SavedView
 from adjudge.records.user import Role
 from adjudge.store.views import ViewTable
 from adjudge.web.access.identity import needs
 from adjudge.web.api.models import NewView
-from adjudge.web.dependencies import CurrentUser, Store, found
+from adjudge.web.dependencies import CurrentUser, Store, remove_saved
 
 __all__ = ["router"]
 
@@ -35,9 +35,5 @@ def save_view(store: Store, user: CurrentUser, view: NewView) -> SavedView:
 @router.delete("/{view_id}", dependencies=[needs(Role.REVIEWER)], status_code=204)
 def remove_view(store: Store, user: CurrentUser, view_id: str) -> Response:
     """Forget a view: one's own, or, for admins, anybody's."""
-    views = ViewTable(store.database)
-    view = found(views.get, view_id)
-    if view.owner != user.name and not user.role.covers(Role.ADMIN):
-        raise HTTPException(403, f"{view.owner} saved that view; who did, and admins, may remove it")
-    views.remove(view_id)
+    remove_saved(store, user, view_id)
     return Response(status_code=204)

@@ -15,7 +15,7 @@ from adjudge.reports.charts.svg import Chart
 from adjudge.reports.sheets import SHEET_FORMATS, Sheet
 from adjudge.store.views import ViewTable
 from adjudge.web.access.identity import needs
-from adjudge.web.dependencies import CurrentUser, Explorers, Store, found
+from adjudge.web.dependencies import CurrentUser, Explorers, Store, remove_saved
 from adjudge.web.explorequery import PAGE, ExploreQuery, in_words
 from adjudge.web.live import answer_if_changed
 from adjudge.web.rendering import render_part
@@ -148,11 +148,7 @@ def save_view(
 @router.post("/explore/views/{view_id}/remove", dependencies=[needs(Role.REVIEWER)])
 def remove_view(store: Store, user: CurrentUser, view_id: str) -> Response:
     """Forget a view: one's own, or, for admins, anybody's."""
-    views = ViewTable(store.database)
-    view = found(views.get, view_id)
-    if view.owner != user.name and not user.role.covers(Role.ADMIN):
-        raise HTTPException(403, f"{view.owner} saved that view; who did, and admins, may remove it")
-    views.remove(view_id)
+    remove_saved(store, user, view_id)
     return RedirectResponse("/explore", 303)
 
 
