@@ -200,8 +200,9 @@ class _Judge:
     ) -> Iterator[Finding]:
         weak = self._weakened.in_file(path)
         if not self._run.known:
-            if weak and self._was_red:
-                yield _finding("failing-test-changed", path, weak[0].message, weak[0].line)
+            acts = [one for one in weak if not one.arguable]
+            if acts and self._was_red:
+                yield _finding("failing-test-changed", path, acts[0].message, acts[0].line)
             return
         proven = [
             (test, one)
