@@ -15,7 +15,7 @@ from adjudge.records.evidence import AnyRequest, SuiteInventory
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
-from adjudge.scorers.integrity.changed_tests import evidence_on_tests, lines_of_tests
+from adjudge.scorers.integrity.changed_tests import evidence_on_tests, lines_of_sources
 from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
 from adjudge.scorers.integrity.weakened import WHOLE_FILE, Weakened, name_of_test, weakened_tests
 from adjudge.scorers.wording import counted, first_findings, one_line, some_of
@@ -112,7 +112,7 @@ class TestInventory:
             return ScorerOutcome.passed(
                 "the tests do not come to an end as left, so none is lost", details=details
             )
-        changes = evidence[lines_of_tests(None)].change_set.changes
+        changes = evidence[lines_of_sources(None)].change_set.changes
         touched = {path for change in changes for path in change.paths}
         kept = {change.path for change in changes if change.new_type is not None}
         look = _Look(taken, taken.before, after, weakened_tests(evidence), touched, kept)

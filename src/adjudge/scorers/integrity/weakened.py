@@ -11,7 +11,9 @@ from adjudge.records.differential import RedTest
 from adjudge.records.paths import render_path
 from adjudge.records.testcode import SuiteOutline
 from adjudge.scorers.integrity.changed_tests import ChangedTest, by_syntax, changed_tests, shown
-from adjudge.syntax.testcode.compare import SuiteChange, Weakening, new_skips, weakenings
+from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
+from adjudge.syntax.testcode.compare.skips import new_skips
+from adjudge.syntax.testcode.compare.weakening import weakenings
 
 __all__ = ["WHOLE_FILE", "WeakTest", "Weakened", "name_of_test", "weakened_tests"]
 
@@ -58,7 +60,9 @@ def weakened_tests(evidence: Evidence) -> Weakened:
     """What became of the tests in changed test files. Asks for what `evidence_on_tests(None)` names."""
     tests = changed_tests(None, evidence)
     suites, _ = by_syntax(tests, None, evidence)
-    weak, changed = weakenings(suites)
+    found = weakenings(suites)
+    weak = [one for one in found if one.rule != "expected-changed"]
+    changed = [one for one in found if one.rule == "expected-changed"]
     return Weakened(
         tests=[*_located([*weak, *new_skips(suites)], suites), *map(_left, _renamed_away(tests))],
         expected=list(_located(changed, suites)),
