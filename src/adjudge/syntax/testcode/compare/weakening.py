@@ -57,6 +57,10 @@ _COMMON_CALLS = frozenset(
      "get", "items", "keys", "values", "new", "String", "toString"}
 )  # fmt: skip
 _CALLED = re.compile(r"([\w$]+) \(")
+_MOCKED = re.compile(
+    r"(?:\w+ \. )*(?:(?:Magic|Async)?Mock|(?:jest|vi) \. fn) \((?!.*\b(?:called|call_\w+|mock_calls|mock)\b)"
+)
+"""A subject that is a mock, unless what was done to it is looked at."""
 _VALUES = re.compile(r'"[^"]*"|(?<![\w"])-?\d[\w.]*')
 _WORDS = re.compile(r"[A-Za-z_$][\w$]{2,}")
 
@@ -286,6 +290,9 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
     """What a check amounts to that came in the place of one on something else."""
     drop = check.strength - other.strength
     about_it = _about_same(check, other)
+    if _MOCKED.match(other.subject) and not _MOCKED.match(check.subject):
+        message = f"looks at a mock in place of {check.text!r}: {other.text}"
+        return _said("subject-mocked", check, other, after.path, message)
     inside = bool(check.subject) and (check.subject in other.subject or _core(other.subject) in check.subject)
     if drop >= _DROP and (other.strength <= 1 or inside):
         return _loosened(check, other, after.path)
@@ -297,6 +304,9 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
             return _said("polarity-flipped", check, other, after.path, message, arguable=True)
         return None
     if not about_it or check.operator != other.operator or check.operator != "==":
+        return None
+    if check.expected and check.expected in other.expected:
+        # Two checks made one.
         return None
     was, now = (
         next((side for side in (one.expected, one.subject) if not _CALLED.search(side)), "")
