@@ -761,7 +761,9 @@ def test_nothing_changed_around_the_tests() -> None:
     assert scored({"a.py": "x = 1\n"}, {"a.py": "x = 2\n"}).verdict is Verdict.NA
 
 
-@pytest.mark.parametrize("text", ["[tool", "\x00", "[" * 5000, "{" * 5000, "a: &a [*a, *a]\n" * 50])
+@pytest.mark.parametrize(
+    "text", ["[tool", "\x00", "[" * 200_000, "- " * 100_000, "{" * 5000, "a: &a [*a, *a]\n" * 50]
+)
 @pytest.mark.parametrize(
     "path",
     [
