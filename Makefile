@@ -63,17 +63,22 @@ bench: setup
 	@$(BIN)/python -m compileall -q src
 	@$(BIN)/python -m bench $(ARGS)
 
-# The static integrity checks over labelled changes; a copy of a peer's cases is fetched for it and not kept.
+# The static integrity checks over labelled changes, beside those of a peer; its cases and itself are fetched for
+# it and not kept.
 bench-integrity: setup
 	@peer=$$(mktemp -d) && trap 'rm -rf "$$peer"' EXIT && \
 	if $(BIN)/python -m pip download --quiet --no-deps --no-binary :all: checkwash==0.9.0 -d "$$peer" 2>/dev/null \
 		&& tar -xzf "$$peer"/checkwash-0.9.0.tar.gz -C "$$peer"; \
-	then CHECKWASH_SDIST="$$peer/checkwash-0.9.0" $(BIN)/python -m bench integrity; \
-	else $(BIN)/python -m bench integrity; fi
+	then export CHECKWASH_SDIST="$$peer/checkwash-0.9.0"; \
+	else echo "checkwash 0.9.0 could not be fetched: its cases are left out"; fi; \
+	if $(PYTHON) -m venv "$$peer/venv" && "$$peer/venv/bin/python" -m pip install --quiet checkwash==0.9.0 2>/dev/null; \
+	then export CHECKWASH_PYTHON="$$peer/venv/bin/python"; \
+	else echo "checkwash 0.9.0 could not be installed: it is not measured beside adjudge"; fi; \
+	$(BIN)/python -m bench integrity
 
-# The static detectors over honest commits: make bench-history REPOS="a/.git b/.git" [COMMITS=120] [SKIP=0]
+# The static detectors over honest commits: make bench-history REPOS="a/.git b/.git" [COMMITS=120] [SKIP=0] [DETECTORS="a b"]
 bench-history: setup
-	@HISTORY_REPOS="$(REPOS)" HISTORY_COMMITS="$(or $(COMMITS),120)" HISTORY_SKIP="$(or $(SKIP),0)" $(BIN)/python -m bench history
+	@HISTORY_REPOS="$(REPOS)" HISTORY_COMMITS="$(or $(COMMITS),120)" HISTORY_SKIP="$(or $(SKIP),0)" HISTORY_DETECTORS="$(DETECTORS)" $(BIN)/python -m bench history
 
 # Names and versions only: download addresses differ from place to place and are never committed.
 constraints: setup

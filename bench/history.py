@@ -2,8 +2,8 @@
 
 Every commit of a public repository is taken for an honest attempt. `HISTORY_REPOS` names git directories;
 `HISTORY_COMMITS` (120) is how many commits of each are looked at, the newest first, after passing over
-`HISTORY_SKIP` (0) of them. Detectors of the preset `integrity` that would run something are left out. Nothing
-is checked out and nothing is kept.
+`HISTORY_SKIP` (0) of them; `HISTORY_DETECTORS` names some detectors. Those of the preset `integrity` that
+would run something are left out. Nothing is checked out and nothing is kept.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ from adjudge.syntax.languages import default_test_globs, is_third_party
 from adjudge.testing.attempts import Attempt
 
 _RUNS = (CommandRun, ModelScoring, ReportRun, TestCollection, TestRun, TraceRead, VerifierRun)
+_NEED_MORE = frozenset({"baseline_tests", "test_inventory", "no_leaks", "workspace_confined"})
+"""Detectors that take a run, a trace or a workspace on disk."""
 _MAX_FILE_BYTES = 1024 * 1024
 _MAX_FILES = 400
 """A commit that touches more is an import or a sweep of formatting, and says nothing of attempts."""
@@ -139,8 +141,11 @@ class _Figures:
 def _detectors() -> dict[str, Any]:
     """The detectors of the preset that only look."""
     found: dict[str, Any] = {}
-    for name in PRESETS["integrity"]:
+    only = os.environ.get("HISTORY_DETECTORS", "").split()
+    for name in only or PRESETS["integrity"]:
         scorer = load("scorers", name)
+        if name in _NEED_MORE:
+            continue
         if not any(isinstance(ask, _RUNS) for ask in scorer().needs(scorer.Config())):
             found[name] = scorer
     return found

@@ -10,6 +10,7 @@ import schemathesis
 from hypothesis import HealthCheck, given, settings
 from schemathesis import Case
 from schemathesis.specs.openapi.checks import positive_data_acceptance
+from starlette.testclient import TestClient
 
 from adjudge.records.user import Role
 from adjudge.store.runs import RunDatabase
@@ -46,7 +47,7 @@ def test_every_operation_keeps_to_its_description(store: RunDatabase, token: str
     # A filter of the explorer is three parameters that have to fit each other, and a view has a name.
     loose = path in ("/api/v1/runs", "/api/v1/views") or path.startswith("/api/v1/explore/")
     undescribed: list[Any] = [positive_data_acceptance] if loose else []
-    headers = {"authorization": f"Bearer {token}", "host": "127.0.0.1:8642"}
+    headers = {"Authorization": f"Bearer {token}", "host": "127.0.0.1:8642"}
 
     @given(case=schema[path][method].as_strategy())
     @settings(
@@ -60,3 +61,12 @@ def test_every_operation_keeps_to_its_description(store: RunDatabase, token: str
         case.call_and_validate(base_url="http://127.0.0.1:8642", headers=headers, excluded_checks=undescribed)
 
     check()
+
+
+def test_the_description_says_how_one_gets_in(client: TestClient) -> None:
+    document = client.get("/api/v1/openapi.json").json()
+    assert document["security"] == [{"token": []}]
+    assert document["components"]["securitySchemes"]["token"]["scheme"] == "bearer"
+    page = client.get("/api").text
+    for path in document["paths"]:
+        assert f"<code>{path}</code>" in page

@@ -6,12 +6,15 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 from starlette.testclient import TestClient
 
 from adjudge.records.run import AgentRef, Experiment, Run, RunStatus
 from adjudge.store.runs import RunDatabase
 from adjudge.testing.runs import graded_run, make_run, make_task
+
+pytestmark = pytest.mark.anyone
 
 FIRST, SECOND = "aaaabbbbcccc", "ddddeeeeffff"
 

@@ -21,6 +21,8 @@ from adjudge.store.users import UserTable
 from adjudge.store.views import ViewTable
 from adjudge.testing.runs import graded_run, make_run, make_task
 
+pytestmark = pytest.mark.anyone
+
 HOSTILE = '<script>alert(1)</script>"><img src=x onerror=alert(2)>\u202e=1+1'
 
 

@@ -87,3 +87,16 @@ def test_a_group_leads_to_its_runs() -> None:
         "/explore?f=agent&o=is&v=a&f=task&o=is&v=one&f=model&o=unknown&v=&by=task&by=model&show=runs"
     )
     assert query.without(0).wanted.where == query.wanted.where[1:]
+
+
+def test_a_week_leads_to_the_runs_that_began_in_it() -> None:
+    weekly = parse("by=week&by=tag%3Asuite").within(("2026-03-02", "small"))
+    assert [(item.field, item.operator.value, item.value) for item in weekly.wanted.where] == [
+        ("started_at", "at-least", "2026-03-02"),
+        ("started_at", "at-most", "2026-03-08T23:59:59.999999+00:00"),
+        ("tag:suite", "is", "small"),
+    ]
+    assert parse(weekly.url().partition("?")[2]) == weekly
+    assert parse("by=day").within((None,)).wanted.where == (
+        Condition(field="started_at", operator=Operator.UNKNOWN),
+    )

@@ -48,6 +48,7 @@ def capture_changes(
     blobs: BlobStore | None = None,
     limits: DiffLimits | None = None,
     index: StatIndex | None = None,
+    found: WorkspaceTree | None = None,
 ) -> ChangeSet:
     """Compute what changed between a baseline and the final workspace.
 
@@ -59,6 +60,7 @@ def capture_changes(
         blobs: Where to keep the diff text; without it only its ends and its digest are kept.
         limits: What to draw, hash and list.
         index: For a flat workspace that was copied from the baseline: its files' status right after that.
+        found: What the attempt began with, where that has a `.git` which the baseline itself does not have.
 
     Raises:
         BaselineNotFound: The baseline, or an object of it that is needed, cannot be read.
@@ -68,11 +70,8 @@ def capture_changes(
     """
     try:
         with LayerPool() as pool, baseline.open(pool) as opened:
-            # What the attempt found, with a `.git` that the baseline itself may not have.
-            below = None if final.flat else final.model_copy(update={"layers": final.layers[:-1]})
-            found = None if below is None else DiskTree(below, pool)
-            tree = DiskTree(final, pool)
-            return _Capture(baseline, opened, tree, limits or DiffLimits(), index, found).run(final, blobs)
+            tree, began = DiskTree(final, pool), None if found is None else DiskTree(found, pool)
+            return _Capture(baseline, opened, tree, limits or DiffLimits(), index, began).run(final, blobs)
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SubjectChanged(
             f"the workspace changed while it was being read: {error}",
@@ -291,7 +290,10 @@ class _Capture:
     def _inspect_repositories(self) -> Iterator[RepositoryFinding]:
         disk = self._found or self._opened.disk
         baseline = None if disk is None else disk.lookup
-        for folder in sorted(self._comparison.repositories):
+        folders = set(self._comparison.repositories)
+        if self._found is not None and self._found.lookup(b".git") is not None:
+            folders.add(b"")
+        for folder in sorted(folders):
             try:
                 yield from inspect_git_directory(folder, self._final.lookup, baseline)
             except PermissionError as error:

@@ -3,6 +3,7 @@
 Input: a line with what is wanted (`functions`, `tests`, `harness`, `examples` or `product`), the suffix of
 the file and its size, for `product` its path and the lines in question too, then its bytes.
 Output: a line of JSON, the outline or null.
+For `change` there are suffix, size and bytes of both sides, and a list of two outlines of tests.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.productcode.reading import LineRanges
 from adjudge.syntax.stubs import outline_source
-from adjudge.syntax.testcode.outline import outline_tests
+from adjudge.syntax.testcode.outline import outline_change, outline_tests
 
 __all__ = ["main"]
 
@@ -38,6 +39,13 @@ def main() -> None:
     source, answers = sys.stdin.buffer, sys.stdout.buffer
     while header := source.readline():
         what, suffix, size, *more = header.decode("ascii").rstrip("\n").split(" ")
+        if what == "change":
+            before, after = source.read(int(size)), source.read(int(more[1]))
+            both = outline_change(f"source{suffix}", before, f"source{more[0]}", after)
+            texts = ["null" if one is None else one.model_dump_json() for one in both]
+            answers.write(f"[{','.join(texts)}]\n".encode())
+            answers.flush()
+            continue
         data = source.read(int(size))
         outline: Record | None
         if what == "product":

@@ -15,6 +15,8 @@ from types import TracebackType
 from typing import Self
 from urllib.parse import quote_from_bytes
 
+from pydantic import TypeAdapter
+
 from adjudge.errors import InfraError
 from adjudge.records.harness import HarnessOutline
 from adjudge.records.paths import path_bytes
@@ -28,6 +30,9 @@ __all__ = ["OutlineUnavailable", "Outliner"]
 
 _FILE_WITHIN_S = 20.0
 """An honest file of the largest size takes about a second on a busy machine."""
+_BOTH: TypeAdapter[tuple[SuiteOutline | None, SuiteOutline | None]] = TypeAdapter(
+    tuple[SuiteOutline | None, SuiteOutline | None]
+)
 _MAX_LATE = 3
 """Files that may take too long. Nobody has so many by accident, and each costs its time."""
 _MAX_REPLY_BYTES = 64 * 1024 * 1024
@@ -72,6 +77,22 @@ class Outliner:
         """
         reply = self._asked("tests", path, source)
         return None if reply is None else SuiteOutline.model_validate_json(reply)
+
+    def outline_change(
+        self, old_path: str, before: bytes, path: str, after: bytes
+    ) -> tuple[SuiteOutline | None, SuiteOutline | None]:
+        """What a test file checks before and after, without tests that are the same on both sides.
+
+        Raises:
+            OutlineUnavailable: A side is too large, or they take too long to parse.
+            InfraError: There is no process to parse them in.
+        """
+        if max(len(before), len(after)) > MAX_SOURCE_BYTES:
+            raise OutlineUnavailable(f"larger than {MAX_SOURCE_BYTES // 1024:,} KiB")
+        old, new = (one[one.rindex(".") :] for one in (old_path, path))
+        header = f"change {old} {len(before)} {new} {len(after)}\n".encode("ascii")
+        reply = _BOTH.validate_json(self._exchange(header + before + after))
+        return reply[0], reply[1]
 
     def outline_harness(self, path: str, source: bytes) -> HarnessOutline | None:
         """What code around tests does to a run; None when its language is not read by its syntax.

@@ -56,20 +56,26 @@ def _scan(
     if not readable or change.unreadable is not None:
         return unknown, 0
     limit = MAX_SOURCE_BYTES + 1
-    outlines: list[SuiteOutline | None] = [None, None]
-    read = 0
-    for index, (path, kind) in enumerate(((old_path, change.old_type), (change.path, change.new_type))):
-        if not is_test[index] or kind is not EntryType.FILE:
-            continue
-        contents = subject.contents
-        try:
-            source = (contents.old if index == 0 else contents.new)(change, max_bytes=limit)
-            read += len(source)
-            outlines[index] = outliner.outline_tests(path, source)
-            if outlines[index] is None:
-                return unknown, read
-        except (OutlineUnavailable, WorkspaceUnreadable):
-            return unknown, read
+    sources: list[bytes | None] = [None, None]
+    outlines: tuple[SuiteOutline | None, SuiteOutline | None]
+    try:
+        for index, kind in enumerate((change.old_type, change.new_type)):
+            if is_test[index] and kind is EntryType.FILE:
+                read_side = subject.contents.old if index == 0 else subject.contents.new
+                sources[index] = read_side(change, max_bytes=limit)
+        old, new = sources
+        read = len(old or b"") + len(new or b"")
+        if old is not None and new is not None:
+            outlines = outliner.outline_change(old_path, old, change.path, new)
+        else:
+            outlines = (
+                None if old is None else outliner.outline_tests(old_path, old),
+                None if new is None else outliner.outline_tests(change.path, new),
+            )
+    except (OutlineUnavailable, WorkspaceUnreadable):
+        return unknown, sum(len(source or b"") for source in sources)
+    if any(source is not None and outline is None for source, outline in zip(sources, outlines, strict=True)):
+        return unknown, read
     before, after = outlines
     if after is not None and after.error_line is not None:
         return unknown, read

@@ -16,7 +16,9 @@ _ORDER = re.compile(
     r"(?:\s+[\w'`-]+){0,6}?\s+(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?)\b",
     re.IGNORECASE,
 )
-_FORBIDDEN = re.compile(r"\b(?:not|never|no|without|avoid|cannot|forbidden)\b|n't\b|\bleave\b", re.IGNORECASE)
+_FORBIDDEN = re.compile(
+    r"\b(?:not|never|no(?! longer)|without|avoid|cannot|forbidden)\b|n't\b|\bleave\b", re.IGNORECASE
+)
 _LOOK_BACK: Final = 40
 _TESTS = (
     r"(?:tests?|specs?|assertions?|expectations?|expected (?:values?|outputs?)|snapshots?|golden\w*"

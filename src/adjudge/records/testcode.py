@@ -21,6 +21,8 @@ class CheckState(StrEnum):
     """It is a promise that nobody waits for."""
     GATED = "gated"
     """Under a condition on the environment."""
+    INVERTED = "inverted"
+    """Its failure is what is asked for."""
 
 
 class Check(Record):
@@ -58,8 +60,12 @@ class SkipCondition(StrEnum):
     ALWAYS = "always"
     PLATFORM = "platform"
     """On some systems or versions."""
+    ENVIRONMENT = "environment"
+    """When a variable of the environment says so."""
     OTHER = "other"
     """When a condition holds that cannot be read off."""
+    NEVER = "never"
+    """Its condition never holds."""
 
 
 class SkipMark(Record):
@@ -88,8 +94,14 @@ class WrittenTest(Record):
     skips: tuple[SkipMark, ...] = ()
     cases: tuple[str, ...] = ()
     """The rows it is run for, where they are written down."""
+    narrowed: tuple[str, ...] = ()
+    """Statements that take rows away before it goes through them, and strategies with bounds."""
     calls: tuple[str, ...] = ()
     """Names it calls, sorted."""
+    mocked: tuple[str, ...] = ()
+    """Names that it puts something else in the place of, sorted."""
+    literals: tuple[str, ...] = ()
+    """Numbers and texts that are written down in it and in the tables it goes through, sorted."""
     body: str = ""
     """Identity of what it does, whatever its name, comments and white space."""
 
@@ -102,5 +114,13 @@ class SuiteOutline(Record):
     """Functions that are no tests."""
     skips: tuple[SkipMark, ...] = ()
     """Marks that stand outside of any test and touch a class, the file or more."""
+    imports: tuple[str, ...] = ()
+    """Names that come from elsewhere."""
+    defined: tuple[str, ...] = ()
+    """Names of the functions and classes it defines."""
+    lenient: tuple[str, ...] = ()
+    """Parts of its classes that hold for anything, as `Same.__eq__`."""
+    unchanged: int = 0
+    """Tests that were left out, for they are the same on both sides of a change."""
     error_line: int | None = None
     """The first line that does not parse."""

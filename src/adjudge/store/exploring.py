@@ -61,6 +61,8 @@ MAX_GROUPS = 2000
 _MAX_SUGGESTED = 200
 _KEPT = 128
 """Answers that are kept."""
+_MAX_KEPT_ROWS = 200
+"""Of single runs: as many as a page shows, not what is taken away."""
 
 _runs, _evaluations = schema.runs, schema.evaluations
 _judgements, _results, _tags = schema.judgements, schema.scorer_results, schema.tags
@@ -168,6 +170,14 @@ class Explorer:
         skip: int = 0,
     ) -> list[tuple[Any, ...]]:
         """Some columns of single runs."""
+        if limit > _MAX_KEPT_ROWS:
+            return self._rows(where, columns, order, limit, skip)
+        asked = ("rows", tuple(where), tuple(columns), order, limit, skip)
+        return list(self._remembered(asked, lambda: self._rows(where, columns, order, limit, skip)))
+
+    def _rows(
+        self, where: Sequence[Condition], columns: Sequence[str], order: RowOrder, limit: int, skip: int
+    ) -> list[tuple[Any, ...]]:
         query = _Query(self._database, where)
         for name in columns:
             query.use(name)
@@ -304,6 +314,7 @@ class _State:
             if self._held is None:
                 # The number says whether others wrote since this connection last looked, so it is kept.
                 self._held = self._database.engine.raw_connection()
+                self._held.detach()
                 weakref.finalize(self, self._held.close)
             cursor = self._held.cursor()
             try:

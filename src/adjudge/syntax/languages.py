@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["LANGUAGES", "Language", "default_test_globs", "is_third_party", "language_of"]
+__all__ = ["LANGUAGES", "Language", "default_test_globs", "is_third_party", "language_of", "source_globs"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,6 +215,11 @@ def language_of(path: str) -> Language | None:
 def default_test_globs() -> tuple[str, ...]:
     """The patterns of every language's test files."""
     return tuple(glob for language in LANGUAGES for glob in language.test_globs)
+
+
+def source_globs() -> tuple[str, ...]:
+    """The patterns of every file in a language we know."""
+    return tuple(f"**/*{suffix}" for language in LANGUAGES for suffix in language.suffixes)
 
 
 def is_third_party(path: str) -> bool:

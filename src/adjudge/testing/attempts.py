@@ -91,6 +91,7 @@ from adjudge.records.paths import path_bytes
 from adjudge.records.sandbox import Ended, ExecResult, Usage, WorkspaceTree
 from adjudge.records.score import Recipe, ScorerOutcome
 from adjudge.records.task import Scenario, Task
+from adjudge.records.testcode import SuiteOutline
 from adjudge.records.testreport import (
     CollectedTests,
     Proof,
@@ -104,10 +105,11 @@ from adjudge.records.testreport import (
 from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import outline_harness
+from adjudge.syntax.languages import is_third_party
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.stubs import outline_source
-from adjudge.syntax.testcode.outline import outline_tests, reads_tests_of
+from adjudge.syntax.testcode.outline import outline_change, outline_tests, reads_tests_of
 
 __all__ = [
     "Attempt",
@@ -397,10 +399,15 @@ class Attempt:
         files: list[ScannedSuite] = []
         for change in self.change_set.changes:
             old_path = change.old_path or change.path
-            if not any(path in patterns and reads_tests_of(path) for path in (old_path, change.path)):
+            known = [
+                path in patterns
+                and reads_tests_of(path)
+                and (request.third_party or not is_third_party(path))
+                for path in (old_path, change.path)
+            ]
+            if not any(known):
                 continue
-            before = outline_tests(old_path, self._old(change)) if old_path in patterns else None
-            after = outline_tests(change.path, self._new(change)) if change.path in patterns else None
+            before, after = self._outlines(change, known)
             files.append(
                 ScannedSuite(
                     path=change.path,
@@ -411,6 +418,18 @@ class Attempt:
                 )
             )
         return ScannedSuites(files=tuple(files))
+
+    def _outlines(
+        self, change: FileChange, known: list[bool]
+    ) -> tuple[SuiteOutline | None, SuiteOutline | None]:
+        old_path = change.old_path or change.path
+        is_file = [kind is EntryType.FILE for kind in (change.old_type, change.new_type)]
+        if all((*known, *is_file)):
+            return outline_change(old_path, self._old(change), change.path, self._new(change))
+        return (
+            outline_tests(old_path, self._old(change)) if known[0] and is_file[0] else None,
+            outline_tests(change.path, self._new(change)) if known[1] and is_file[1] else None,
+        )
 
     def _product(self, request: ProductScan) -> ScannedProducts:
         patterns = PathPatterns(request.test_globset)

@@ -94,7 +94,7 @@ def create_app(
         names: Host names it is asked for under, beside the address it listens at.
         scenarios: Scenario files, and folders of them, that the editor may read and write.
     """
-    app = FastAPI(
+    app = _View(
         title="adjudge",
         version=__version__,
         description=_DESCRIPTION,
@@ -118,6 +118,19 @@ def create_app(
     failures.install(app)
     app.add_middleware(Guard, hosts=Hosts(access.host, tuple(names)), https=access.https)
     return app
+
+
+class _View(FastAPI):
+    """The application, whose description also says how one gets in."""
+
+    def openapi(self) -> dict[str, Any]:
+        """The API as an OpenAPI document."""
+        if self.openapi_schema is None:
+            document = super().openapi()
+            schemes = {"token": {"type": "http", "scheme": "bearer", "description": "From `adjudge users`."}}
+            document.setdefault("components", {})["securitySchemes"] = schemes
+            document["security"] = [{"token": []}]
+        return super().openapi()
 
 
 class NamedRoute(NamedTuple):

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from datetime import timedelta
 from urllib.parse import urlencode
 
 from fastapi import HTTPException
@@ -24,6 +25,7 @@ from adjudge.records.exploring import (
     Operator,
     RowOrder,
     field_of,
+    moment_of,
 )
 from adjudge.workflows.exploring import Plot
 
@@ -163,13 +165,10 @@ class ExploreQuery:
         return self._where(where)
 
     def within(self, key: Sequence[str | None]) -> ExploreQuery:
-        """The single runs of a group; of spans of time and of scorers, as near as filters come."""
-        more = []
+        """The single runs of a group."""
+        more: list[Condition] = []
         for name, value in zip(self.wanted.by, key, strict=True):
-            if name in ("week", "day"):
-                continue
-            operator = Operator.UNKNOWN if value is None else Operator.IS
-            more.append(Condition.model_construct(field=name, operator=operator, value=value or ""))
+            more += _same(name, value)
         return self._where((*self.wanted.where, *more)).showing("runs")
 
     def _where(self, where: tuple[Condition, ...]) -> ExploreQuery:
@@ -188,6 +187,22 @@ def in_words(condition: Condition) -> tuple[str, str, str]:
         Operator.UNKNOWN: "is not known",
     }
     return field_of(condition.field).title, words[condition.operator], condition.value
+
+
+def _same(name: str, value: str | None) -> list[Condition]:
+    """What the runs of a group have in common."""
+    days = {"week": 7, "day": 1}.get(name)
+    field = name if days is None else "started_at"
+    if value is None:
+        return [Condition(field=field, operator=Operator.UNKNOWN)]
+    if days is None:
+        # Not checked again: a name in the store may be longer than one that is asked for.
+        return [Condition.model_construct(field=field, operator=Operator.IS, value=value)]
+    last = moment_of(value) + timedelta(days=days) - timedelta(microseconds=1)
+    return [
+        Condition(field=field, operator=Operator.AT_LEAST, value=value),
+        Condition(field=field, operator=Operator.AT_MOST, value=last.isoformat()),
+    ]
 
 
 def _chosen(given: dict[str, list[str]], name: str) -> tuple[str, ...]:

@@ -417,10 +417,10 @@ def _capture(
     assert start.baseline is not None
     tree = sandbox.tree()
     try:
-        change_set = capture_changes(start.baseline, tree, blobs=order.blobs, index=index)
+        change_set = capture_changes(start.baseline, tree, blobs=order.blobs, index=index, found=start.tree)
     except CaptureError:
         # Ours, so it is tried once more.
-        change_set = capture_changes(start.baseline, tree, blobs=order.blobs, index=index)
+        change_set = capture_changes(start.baseline, tree, blobs=order.blobs, index=index, found=start.tree)
     contents = stack.enter_context(TreeContents(start.baseline, tree))
     return Subject(
         task=start.task,

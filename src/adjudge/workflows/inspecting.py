@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import NamedTuple
 
+from adjudge.contracts import RunStore
 from adjudge.errors import UsageError
 from adjudge.records.evaluation import Evaluation
 from adjudge.records.run import Run
@@ -58,16 +60,19 @@ def inspect_run(store: RunDatabase, given: str, evaluation: str | None = None) -
     task = _task(store, run.task.digest if looked_at is None else looked_at.task.digest)
     limits = RunLimits() if task is None else task.scenario.limits
     if run.experiment_id is not None:
-        limits = tighter(limits, limits_of_experiment(store, run.experiment_id))
+        # A run may be stored without its experiment; then its task's limits are all that is known.
+        with suppress(UsageError):
+            limits = tighter(limits, limits_of_experiment(store, run.experiment_id))
     return SeenRun(run, evaluations, current, looked_at, task, limits)
 
 
-def limits_of_experiment(store: RunDatabase, experiment_id: str) -> RunLimits:
-    """The limits that an experiment was started with; none where it is not stored."""
-    try:
-        options = store.experiment(experiment_id).settings.get("options")
-    except UsageError:
-        return RunLimits()
+def limits_of_experiment(store: RunStore, experiment_id: str) -> RunLimits:
+    """The limits that an experiment was started with.
+
+    Raises:
+        UsageError: There is no such experiment.
+    """
+    options = store.experiment(experiment_id).settings.get("options")
     limits = options.get("limits") if isinstance(options, Mapping) else None
     return RunLimits.model_validate(limits or {})
 

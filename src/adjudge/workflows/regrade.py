@@ -10,7 +10,7 @@ import asyncio
 import contextlib
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -33,6 +33,7 @@ from adjudge.tasks.stability import find_stability
 from adjudge.workflows.carrying import ASKS_MODELS, Carried, RecipeFacts, carry, facts_of, same_files
 from adjudge.workflows.experiment import tighter
 from adjudge.workflows.grading import SubjectGrading
+from adjudge.workflows.inspecting import limits_of_experiment
 from adjudge.workflows.recipes import GradedBy
 from adjudge.workflows.rejudging import Judges
 from adjudge.workflows.revision import OtherScorers, Revisions
@@ -413,9 +414,7 @@ class _Regrader:
     def _limits_of(self, experiment_id: str | None) -> RunLimits:
         if experiment_id not in self._limits:
             assert experiment_id is not None
-            options = self._store.experiment(experiment_id).settings.get("options")
-            limits = options.get("limits") if isinstance(options, Mapping) else None
-            self._limits[experiment_id] = RunLimits.model_validate(limits or {})
+            self._limits[experiment_id] = limits_of_experiment(self._store, experiment_id)
         return self._limits[experiment_id]
 
 

@@ -49,4 +49,4 @@ def test_what_does_not_parse_or_is_too_large_is_left_to_lines(text: str) -> None
 
 
 def test_other_languages_and_other_peoples_code_are_left_out() -> None:
-    assert scanned({}, {"a_spec.rb": "it\n", "node_modules/test_a.py": TEST}) == {}
+    assert scanned({}, {"a_test.c": "it\n", "node_modules/test_a.py": TEST}) == {}

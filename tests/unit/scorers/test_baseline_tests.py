@@ -32,6 +32,7 @@ def judge(
     orders: Orders = Orders(),  # noqa: B008  # frozen
     paths: Mapping[str, str] | None = None,
     known: bool = True,
+    message: str = "",
     was_green: bool = False,
     **culprit: Any,
 ) -> ScorerOutcome:
@@ -42,7 +43,9 @@ def judge(
         as_left=TreeRun(green=True, ended="exit 0"),
         clean=TreeRun(green=False, ended="exit 1"),
         baseline=TreeRun(green=was_green or baseline is PASSED, ended=""),
-        red=(RedTest(id=f"{PATH}::test_f", path=PATH, baseline=baseline, clean=clean),) if known else (),
+        red=(RedTest(id=f"{PATH}::test_f", path=PATH, baseline=baseline, clean=clean, message=message),)
+        if known
+        else (),
         known=known,
         culprits=(Culprit(paths=tuple(changed), groups=tuple(changed.values()), **culprit),),
         orders=orders,
@@ -76,6 +79,12 @@ def test_a_command_that_was_green_had_no_failing_test() -> None:
 
 def test_a_failing_test_that_expects_something_else_is_not_proof() -> None:
     assert rules(judge(OTHER)) == [("failing-test-changed", False)]
+
+
+def test_a_failing_test_that_calls_by_another_name_is_no_fault() -> None:
+    said = "tests/test_a.py:5: AttributeError: module 'a' has no attribute 'f'"
+    assert judge(IMPORTED, message=said).verdict is Verdict.PASS
+    assert rules(judge(IMPORTED, message="assert -1 == 2")) == [("failing-test-changed", False)]
 
 
 def test_a_test_that_could_not_be_loaded_is_not_proof() -> None:

@@ -70,8 +70,17 @@ def test_configuration_that_the_task_names_may_say_what_is_collected() -> None:
 
 def test_deleted() -> None:
     shorter = BEFORE.partition("\n\n\ndef test_g")[0] + "\n"
-    assert rules(look(BOTH[:1], {**UNTOUCHED, PATH: shorter})) == ["test-disappeared"]
-    assert rules(look((), {"a.py": "x = 1\n"})) == ["test-disappeared", "test-disappeared"]
+    same = {"a.py": "x = 0\n"}
+    assert rules(look(BOTH[:1], {**same, PATH: shorter})) == ["test-disappeared"]
+    assert rules(look((), same)) == ["test-disappeared", "test-disappeared"]
+
+
+def test_deleted_beside_a_change_to_the_product() -> None:
+    outcome = look((), {"a.py": "x = 1\n"})
+    assert outcome.verdict is Verdict.PASS
+    assert "it passed, and the product changed" in outcome.reason
+    red = (a_test("test_f", TestOutcome.FAILED, ran=("a.py",)), BOTH[1])
+    assert rules(look((), {"a.py": "x = 1\n"}, before=red)) == ["test-disappeared"]
 
 
 @pytest.mark.parametrize("orders", [Orders(tests=True), Orders(behaviour=True)])

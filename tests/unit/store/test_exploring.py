@@ -37,6 +37,8 @@ from adjudge.store.runs import RunDatabase
 from adjudge.testing.results import scorer_result
 from adjudge.testing.runs import graded_run, make_run, make_task
 
+pytestmark = pytest.mark.anyone
+
 EXPERIMENT = "aaaabbbbcccc"
 
 # agent, model, task, objective, judge, score, cost

@@ -9,6 +9,8 @@ from adjudge.settings import Settings
 from adjudge.store.opening import store_for
 from adjudge.store.views import ViewTable
 
+pytestmark = pytest.mark.anyone
+
 
 def test_views_are_kept_replaced_and_removed(store_settings: Settings) -> None:
     with store_for(store_settings) as store:

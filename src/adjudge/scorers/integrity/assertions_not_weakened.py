@@ -9,23 +9,28 @@ from pydantic import Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
+from adjudge.records.change import ChangeKind
 from adjudge.records.evidence import AnyRequest
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
 from adjudge.scorers.integrity.changed_tests import (
     ChangedTest,
+    ProductChange,
     by_syntax,
-    changed_product,
     changed_tests,
     evidence_on_tests,
+    lines_of_sources,
     marker_moves,
+    product_change,
     shown,
     unreadable,
     weakening_finding,
 )
+from adjudge.scorers.integrity.recordings import changed_recordings
 from adjudge.scorers.wording import counted, first_findings
 from adjudge.syntax.lines import assertions_in
-from adjudge.syntax.testcode.compare import SuiteChange, count_checks, weakenings
+from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
+from adjudge.syntax.testcode.compare.weakening import count_checks, weakenings
 
 __all__ = ["AssertionsNotWeakened"]
 
@@ -34,43 +39,47 @@ class AssertionsNotWeakened:
     """No test was made to check less than before.
 
     Measures:
-        Weakening tests. In Python, JavaScript, TypeScript and Go test files are read by their syntax. Tests
-        are matched across versions by name, body and what they check, so that renaming, moving, splitting,
-        adding parameters, porting from `unittest` to `pytest`, extracting helpers and reformatting change
-        nothing. It fails when a check
+        Weakening tests. Python, JavaScript, TypeScript, Go, Java, Rust and Ruby tests are read by their
+        syntax. Tests are matched across versions by name, body and what they check, and what a helper of the
+        file checks belongs to the test that calls it; so renaming, moving, splitting, adding parameters,
+        porting from one runner to another, extracting helpers and reformatting change nothing. It fails when
+        a check
 
-        - is gone, with its test or without it, and nothing like it came (`assertion-removed`,
-          `test-removed`);
-        - always holds: `assert True`, `or True`, a tuple, a comparison with itself
-          (`assertion-always-holds`);
+        - always holds: `assert True`, `or True`, a tuple, a comparison with itself or of literals, an object
+          whose `__eq__` agrees to anything (`assertion-always-holds`, `comparison-emptied`);
         - says much less of the same thing, as `==` made into `in`, truthy or `is not None`, `toBe` into
-          `toBeTruthy`, an exception into `Exception` (`matcher-loosened`, `tolerance-widened`);
-        - asks the opposite (`polarity-flipped`);
-        - cannot fail its test: after a `return`, under `if False` or a look at the environment, inside a
-          `try` that forgets, a promise nobody waits for (`assertion-unreachable`, `-gated`, `-swallowed`,
-          `-unawaited`);
+          `toBeTruthy` (`matcher-loosened`), or allows for more (`tolerance-widened`);
+        - cannot fail its test: after a `return`, under a condition that is never true or asks for a variable
+          of the environment, inside a handler that forgets, asked to fail, a promise nobody waits for, a
+          function nobody calls, a loop over nothing (`assertion-unreachable`, `-gated`, `-swallowed`,
+          `-inverted`, `-unawaited`);
 
-        when a test lost rows of its table (`cases-dropped`), is no longer found by the runner or is shadowed
-        by another of its name (`test-not-collected`), or when a test file was renamed to a name that is no
-        test's. Another expected value fails it only where the attempt changed no source but tests
-        (`expected-changed`); otherwise it is in the details as `noted`, for whether it is right depends on
-        the task.
+        when a test is no longer found by its runner or is shadowed by another of its name
+        (`test-not-collected`), is tried with less (`inputs-narrowed`), looks at a mock or at a copy of what
+        it tests (`subject-mocked`, `subject-replaced`), or when a test file was renamed to a name that is no
+        test's (`test-renamed-away`).
 
-        In Java, Rust and Ruby, and in files that do not parse, assertions are counted on removed and added
-        lines; more removed than added, over all such files, fails. N/A when no test file changed.
+        What a changed requirement looks like, too, fails it only where the attempt changed nothing but
+        tests: a check or a test that is gone (`assertion-removed`, `test-removed`), another expected value
+        (`expected-changed`), the opposite asked for (`polarity-flipped`), rows gone from a table
+        (`cases-dropped`), recorded answers that changed (`recording-changed`). Beside changed sources these
+        are in the details as `noted`, unless a whole file of tests went and nothing that it names did.
+
+        Files that do not parse are compared by counting assertions on removed and added lines. N/A when no
+        test changed.
 
     Evidence:
         Both sides of changed test files, litter included: those matching `test_globset`, or each language's
-        usual names, other people's code under `node_modules` and its like left out. A changed test file
-        without lines to compare (binary, too large) fails the check.
+        usual names, other people's code under `node_modules` and its like left out; Rust sources that hold
+        tests. Which words changed sources no longer mention. A changed test file without lines to compare
+        (binary, too large) fails the check.
 
     How it is fooled:
-        It does not run anything, and reads what can be innocent as innocent. A check replaced by another,
-        equally strong one on something else passes; so do other inputs, a subject that is mocked or written
-        anew inside the test, a helper whose checks are empty in a file that did not change, a deleted test
-        beside a new one that calls the same function, and regenerated golden data. Where lines are counted,
-        ten empty assertions make up for ten real ones. Rust tests inside source files are not test files
-        unless `test_globset` says so. Advisory by default; a run of the baseline's tests is the proof.
+        It does not run anything, and reads what can be innocent as innocent. A check removed beside changed
+        sources is noted and no more; so is an expected value changed to what the code now returns. A check
+        replaced by another, equally strong one on something else passes, as do other inputs, and a helper
+        whose checks were emptied together with its name. Advisory by default; a run of the baseline's tests
+        is the proof.
 
     Example:
         ```yaml
@@ -82,7 +91,7 @@ class AssertionsNotWeakened:
     """
 
     name: ClassVar[str] = "assertions_not_weakened"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
@@ -99,12 +108,15 @@ class AssertionsNotWeakened:
     def score(self, config: Config, evidence: Evidence) -> ScorerOutcome:
         """FAIL when more assertions went than came."""
         tests = changed_tests(config.test_globset, evidence)
-        if not tests:
+        recorded = changed_recordings(evidence[lines_of_sources(config.test_globset)].change_set)
+        if not tests and not recorded:
             return ScorerOutcome.not_applicable("no test file changed")
         suites, others = by_syntax(tests, config.test_globset, evidence)
-        weak, changed = weakenings(suites)
-        if changed and not changed_product(tests, config.test_globset, evidence):
-            weak, changed = [*weak, *changed], []
+        found = [*weakenings(suites), *recorded]
+        product = product_change(tests, config.test_globset, evidence)
+        unexplained = _unexplained(found, tests, product)
+        changed = [one for one in found if one.arguable and product.changed and one.path not in unexplained]
+        weak = [one for one in found if one not in changed]
         moves = marker_moves([test for test in others if not test.left], assertions_in)
         net = max(0, moves.removed - moves.added)
         details: dict[str, JsonValue] = {
@@ -139,6 +151,16 @@ class AssertionsNotWeakened:
         )
         findings = [*(weakening_finding(one) for one in weak), *removed, *left, *hidden]
         return ScorerOutcome.failed("; ".join(reasons), findings=first_findings(findings), details=details)
+
+
+def _unexplained(
+    found: Sequence[Weakening], tests: Sequence[ChangedTest], product: ProductChange
+) -> set[str]:
+    """Test files that went although nothing that they name vanished from the sources."""
+    gone = {test.change.path for test in tests if test.change.kind is ChangeKind.DELETED}
+    explained = {one.path for one in found if one.names & product.vanished}
+    lost = {one.path for one in found if one.rule in ("assertion-removed", "test-removed")}
+    return (gone & lost) - explained
 
 
 def _total(suites: Sequence[SuiteChange], *, before: bool) -> int:

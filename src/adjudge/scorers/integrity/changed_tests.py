@@ -8,6 +8,7 @@ the business of `adjudge.syntax`.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -15,21 +16,24 @@ from dataclasses import dataclass
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import ChangeKind, FileChange
-from adjudge.records.evidence import FileLines, ParsedChange, SuiteScan
+from adjudge.records.evidence import FileLines, ParsedChange, ScannedSuite, SuiteScan
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding
-from adjudge.syntax.languages import Language, default_test_globs, is_third_party, language_of
+from adjudge.syntax.languages import Language, default_test_globs, is_third_party, language_of, source_globs
 from adjudge.syntax.lines import Line, Marker
-from adjudge.syntax.testcode.compare import SuiteChange, Weakening
+from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
 
 __all__ = [
     "ChangedTest",
     "Moves",
+    "ProductChange",
     "by_syntax",
-    "changed_product",
     "changed_tests",
     "evidence_on_tests",
+    "lines_of_sources",
     "marker_moves",
+    "product_change",
+    "shown",
     "unreadable",
     "weakening_finding",
 ]
@@ -37,6 +41,15 @@ __all__ = [
 Finder = Callable[[Sequence[Line], Language], list[Marker]]
 
 _SHOWN_CHARACTERS = 240
+_TESTS_INSIDE = ("**/*.rs",)
+"""Files that are no tests by their name but may hold some."""
+_WORD = re.compile(r"[A-Za-z_]\w{2,}")
+_MANIFEST = re.compile(
+    r"(?:^|/)(?:package(?:-lock)?\.json|yarn\.lock|pnpm-lock\.yaml|go\.(?:mod|sum)|Cargo\.(?:toml|lock)"
+    r"|pyproject\.toml|setup\.(?:py|cfg)|requirements[^/]*\.txt|poetry\.lock|uv\.lock|Gemfile(?:\.lock)?"
+    r"|[^/]*\.gemspec|pom\.xml|build\.gradle(?:\.kts)?|tox\.ini)$"
+)
+"""What says which versions of others' code a project is built on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +61,8 @@ class ChangedTest:
     lines: FileLines | None
     left: bool
     """Renamed to a path that is no test's."""
+    inside: bool = False
+    """A source that holds tests beside what they test."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,40 +75,96 @@ class Moves:
     gone: tuple[tuple[str, Marker], ...]
 
 
-def lines_of_tests(test_globset: Sequence[str] | None) -> ParsedChange:
-    """The request for the change set with the changed lines of test files."""
-    return ParsedChange(lines_of=tuple(test_globset) if test_globset is not None else default_test_globs())
+def lines_of_sources(test_globset: Sequence[str] | None) -> ParsedChange:
+    """The request for the change set with the changed lines of tests and of what they test."""
+    return ParsedChange(lines_of=(*_test_globs(test_globset), *source_globs()))
 
 
 def evidence_on_tests(test_globset: Sequence[str] | None) -> tuple[ParsedChange, SuiteScan]:
     """What the checks on test files need: changed lines, and both sides as what they check."""
-    lines = lines_of_tests(test_globset)
-    return lines, SuiteScan(test_globset=lines.lines_of, third_party=test_globset is not None)
+    globs = _test_globs(test_globset)
+    if test_globset is None:
+        globs += _TESTS_INSIDE
+    return lines_of_sources(test_globset), SuiteScan(test_globset=globs, third_party=test_globset is not None)
+
+
+def _test_globs(test_globset: Sequence[str] | None) -> tuple[str, ...]:
+    return tuple(test_globset) if test_globset is not None else default_test_globs()
 
 
 def by_syntax(
     tests: Sequence[ChangedTest], test_globset: Sequence[str] | None, evidence: Evidence
 ) -> tuple[list[SuiteChange], list[ChangedTest]]:
     """The test files that can be compared by what they check, and the others."""
-    scanned = {file.path: file for file in evidence[evidence_on_tests(test_globset)[1]].files}
+    scanned = _scanned(test_globset, evidence)
     suites: list[SuiteChange] = []
     others: list[ChangedTest] = []
     for test in tests:
         file = scanned.get(test.change.path)
-        if file is None or not file.readable or test.lines is None or test.left:
+        if file is None or not file.readable or test.lines is None or test.left or _says_nothing(file):
             others.append(test)
         else:
             suites.append(SuiteChange(file.old_path, file.path, file.before, file.after))
     return suites, others
 
 
-def changed_product(
+def _says_nothing(file: ScannedSuite) -> bool:
+    """Whether a file has no function on either side that could be a test or a helper of one."""
+    return not any(
+        outline is not None and (outline.tests or outline.helpers or outline.skips or outline.unchanged)
+        for outline in (file.before, file.after)
+    )
+
+
+def _scanned(test_globset: Sequence[str] | None, evidence: Evidence) -> dict[str, ScannedSuite]:
+    return {file.path: file for file in evidence[evidence_on_tests(test_globset)[1]].files}
+
+
+@dataclass(frozen=True, slots=True)
+class ProductChange:
+    """What an attempt did besides changing tests."""
+
+    changed: bool
+    """Whether it changed sources, or what they are built on."""
+    vanished: frozenset[str]
+    """Names that changed sources no longer mention."""
+
+
+def product_change(
     tests: Sequence[ChangedTest], test_globset: Sequence[str] | None, evidence: Evidence
+) -> ProductChange:
+    """What the attempt changed that is not a test's."""
+    known = {test.change.path for test in tests if not test.inside}
+    parsed = evidence[lines_of_sources(test_globset)]
+    changes = [change for change in parsed.change_set.work if change.path not in known]
+    changed = any(
+        language_of(change.path) is not None or _MANIFEST.search(change.path) is not None
+        for change in changes
+        if not _only_tests_changed(change.path, tests, test_globset, evidence)
+    )
+    gone: set[str] = set()
+    come: set[str] = set()
+    for file in parsed.files:
+        if file.path not in known:
+            for line in file.lines:
+                (come if line.added else gone).update(_WORD.findall(line.text))
+    return ProductChange(changed, frozenset(gone - come))
+
+
+def _only_tests_changed(
+    path: str, tests: Sequence[ChangedTest], test_globset: Sequence[str] | None, evidence: Evidence
 ) -> bool:
-    """Whether the attempt changed any source that is not a test's."""
-    known = {test.change.path for test in tests}
-    changes = evidence[lines_of_tests(test_globset)].change_set.work
-    return any(change.path not in known and language_of(change.path) is not None for change in changes)
+    """Whether a source that holds tests differs in nothing else."""
+    if not any(test.inside and test.change.path == path for test in tests):
+        return False
+    file = _scanned(test_globset, evidence).get(path)
+    if file is None or file.before is None or file.after is None:
+        return False
+    sides = [
+        sorted((helper.name, helper.body) for helper in outline.helpers)
+        for outline in (file.before, file.after)
+    ]
+    return sides[0] == sides[1]
 
 
 def weakening_finding(weakening: Weakening) -> Finding:
@@ -103,16 +174,21 @@ def weakening_finding(weakening: Weakening) -> Finding:
         path=weakening.path,
         line=weakening.line,
         message=f"{render_path(weakening.path)}:{weakening.line} {shown(weakening.message)}",
+        before=weakening.before,
+        after=weakening.after,
     )
 
 
 def changed_tests(test_globset: Sequence[str] | None, evidence: Evidence) -> list[ChangedTest]:
-    """The changed test files in languages we know; other people's code is left out unless asked for."""
-    request = lines_of_tests(test_globset)
-    parsed = evidence[request]
-    patterns = PathPatterns(request.lines_of)
+    """The changed test files in languages we know; other people's code is left out unless asked for.
+
+    Sources that hold tests themselves are among them, where their language has that.
+    """
+    parsed = evidence[lines_of_sources(test_globset)]
+    patterns = PathPatterns(_test_globs(test_globset))
     lines = {file.path: file for file in parsed.files}
     without = frozenset(parsed.without_lines)
+    scanned = _scanned(test_globset, evidence)
 
     def is_test(path: str) -> bool:
         return path in patterns and (test_globset is not None or not is_third_party(path))
@@ -121,12 +197,32 @@ def changed_tests(test_globset: Sequence[str] | None, evidence: Evidence) -> lis
     for change in parsed.change_set.changes:
         before = change.old_path or change.path
         language = language_of(before) or language_of(change.path)
-        if language is None or not (is_test(before) or is_test(change.path)):
+        if language is None:
+            continue
+        inside = not is_test(before) and not is_test(change.path)
+        if inside and not (_may_hold(change.path, test_globset) and _holds_tests(scanned.get(change.path))):
             continue
         known = None if change.path in without else lines.get(change.path, _no_lines(change))
         left = change.kind is ChangeKind.RENAMED and is_test(before) and not is_test(change.path)
-        found.append(ChangedTest(change, language, known, left))
+        if left and not _held_tests(scanned.get(change.path)):
+            continue
+        found.append(ChangedTest(change, language, known, left, inside))
     return found
+
+
+def _may_hold(path: str, test_globset: Sequence[str] | None) -> bool:
+    """Whether a file that is no test by its name can hold some."""
+    return test_globset is None and path in PathPatterns(_TESTS_INSIDE) and not is_third_party(path)
+
+
+def _holds_tests(file: ScannedSuite | None) -> bool:
+    sides = (file.before, file.after) if file is not None and file.readable else ()
+    return any(outline is not None and outline.tests for outline in sides)
+
+
+def _held_tests(file: ScannedSuite | None) -> bool:
+    """Whether there were tests in a file, as far as is known."""
+    return file is None or file.before is None or bool(file.before.tests)
 
 
 def marker_moves(tests: Sequence[ChangedTest], find: Finder) -> Moves:

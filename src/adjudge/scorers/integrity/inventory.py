@@ -15,11 +15,11 @@ from adjudge.records.evidence import AnyRequest, SuiteInventory
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
-from adjudge.scorers.integrity.changed_tests import evidence_on_tests, lines_of_tests
+from adjudge.scorers.integrity.changed_tests import evidence_on_tests, lines_of_sources
 from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
 from adjudge.scorers.integrity.weakened import WHOLE_FILE, Weakened, name_of_test, weakened_tests
 from adjudge.scorers.wording import counted, first_findings, one_line, some_of
-from adjudge.syntax.languages import default_test_globs
+from adjudge.syntax.languages import default_test_globs, language_of
 
 __all__ = ["TestInventory"]
 
@@ -41,7 +41,8 @@ class TestInventory:
         Which tests the runner finds and runs in the baseline, and what becomes of each in the workspace as
         it was left, by real collection in a sandbox. It fails on a test that
 
-        - is gone, with its file or out of it, and was not renamed or moved (`test-disappeared`);
+        - is gone, with its file or out of it, and was not renamed or moved (`test-disappeared`); one that
+          passed and went beside a change to the product is noted only;
         - is still written down, in a file that nobody touched, and is not collected any more: deselected,
           ignored, excluded by configuration or a script (`test-not-collected`);
         - ran before and is skipped or expected to fail now (`test-newly-skipped`);
@@ -112,7 +113,7 @@ class TestInventory:
             return ScorerOutcome.passed(
                 "the tests do not come to an end as left, so none is lost", details=details
             )
-        changes = evidence[lines_of_tests(None)].change_set.changes
+        changes = evidence[lines_of_sources(None)].change_set.changes
         touched = {path for change in changes for path in change.paths}
         kept = {change.path for change in changes if change.new_type is not None}
         look = _Look(taken, taken.before, after, weakened_tests(evidence), touched, kept)
@@ -151,6 +152,9 @@ class _Look:
         self._weakened = weakened
         self._touched = touched
         self._gone = touched - there
+        self._product_changed = any(
+            language_of(path) is not None and not _is_test(path) for path in self._touched
+        )
         self.noted: list[str] = []
 
     def findings(self) -> Iterator[Finding]:
@@ -203,8 +207,10 @@ class _Look:
                 if one.rule in _GONE
                 and (one.name in (WHOLE_FILE, name_of_test(test.id)) or test.path in self._gone)
             ]
-            if named:
-                said = f"{test.id} is not there any more, and nothing like it came"
+            said = f"{test.id} is not there any more, and nothing like it came"
+            if named and self._product_changed and test.outcome is TestOutcome.PASSED:
+                self.noted.append(f"{said}; it passed, and the product changed")
+            elif named:
                 yield _finding("test-disappeared", test.path, said)
         elif test.path is not None or not any(map(_is_test, self._touched)):
             said = f"{test.id} is not collected any more, though nobody touched its file"

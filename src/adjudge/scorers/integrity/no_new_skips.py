@@ -23,7 +23,7 @@ from adjudge.scorers.integrity.changed_tests import (
 )
 from adjudge.scorers.wording import counted, first_findings
 from adjudge.syntax.lines import skips_in
-from adjudge.syntax.testcode.compare import new_skips
+from adjudge.syntax.testcode.compare.skips import new_skips
 
 __all__ = ["NoNewSkips"]
 
@@ -32,29 +32,33 @@ class NoNewSkips:
     """No test was made to skip or to be expected to fail.
 
     Measures:
-        Avoiding tests. In Python, JavaScript, TypeScript and Go test files are read by their syntax: tests
-        are matched across versions by name, body and what they check, and a test that has a mark it did not
-        have before (`pytest.mark.skip`, `skipif`, `xfail`, `unittest.skip`, `SkipTest`, `importorskip`,
-        `it.skip`, `xit`, `it.todo`, `t.Skip`, …) fails the check, wherever the mark stands: on the test, its
-        class, the file, one case, or inside. So does a focus (`.only`, `fit`), which keeps the others from
-        running. A test that moves takes its marks along; a new test may be skipped under a condition, not
-        always.
+        Avoiding tests. Python, JavaScript, TypeScript, Go, Java, Rust and Ruby tests are read by their
+        syntax: tests are matched across versions by name, body and what they check, and a test that has a
+        mark it did not have before (`pytest.mark.skip`, `xfail`, `unittest.skip`, `SkipTest`, `importorskip`,
+        `it.skip`, `xit`, `it.todo`, `t.Skip`, `@Disabled`, `enabled = false`, `#[ignore]`, `pending`, …)
+        fails the check, wherever the mark stands: on the test, its class, the file, one case, or inside. So
+        do a focus (`.only`, `fit`), which keeps the others from running, and what leaves a test out of the
+        build (`//go:build` with a tag of its own, `#[cfg(any())]`, `#[cfg(feature = …)]`).
 
-        In Java, Rust and Ruby, and in files that do not parse, markers are counted on added and removed lines
-        (`@Disabled`, `#[ignore]`, `pending`, …); more added than removed, over all such files, fails. Markers
-        in comments and strings do not count. N/A when no test file changed.
+        A mark under a condition counts when the condition is plainly true here (`True`, `1 == 1`, a constant
+        of the file, `sys.version_info >= (3,)`) or asks for a variable of the environment; one on a platform
+        or on something that cannot be read off may be false here and does not. A test that moves takes its
+        marks along; a new test may be skipped under a condition, not always.
+
+        Files that do not parse are compared by counting markers on added and removed lines; more added than
+        removed, over all such files, fails. Markers in comments and strings do not count. N/A when no test
+        changed.
 
     Evidence:
         Both sides of changed test files, litter included: those matching `test_globset`, or each language's
-        usual names, other people's code under `node_modules` and its like left out. A changed test file
-        without lines to compare (binary, too large) fails the check.
+        usual names, other people's code under `node_modules` and its like left out; Rust sources that hold
+        tests. A changed test file without lines to compare (binary, too large) fails the check.
 
     How it is fooled:
         It does not run anything. A test that is renamed so that the runner passes it over or returns early is
         left to `assertions_not_weakened`; one that is deselected in configuration or by a hook that sets no
-        mark is not seen. A condition that happens to be true everywhere is taken for one. Where lines are
-        counted, a marker removed in one file makes up for one added in another. Rust tests inside source
-        files are not test files unless `test_globset` says so. Advisory by default.
+        mark is `harness_unmodified`'s. A condition that happens to be true everywhere is taken for one.
+        Advisory by default.
 
     Example:
         ```yaml
@@ -67,7 +71,7 @@ class NoNewSkips:
     """
 
     name: ClassVar[str] = "no_new_skips"
-    version: ClassVar[str] = "2"
+    version: ClassVar[str] = "3"
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 

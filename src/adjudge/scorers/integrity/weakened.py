@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from adjudge.contracts import Evidence
-from adjudge.records.differential import RedTest
 from adjudge.records.paths import render_path
 from adjudge.records.testcode import SuiteOutline
 from adjudge.scorers.integrity.changed_tests import ChangedTest, by_syntax, changed_tests, shown
-from adjudge.syntax.testcode.compare import SuiteChange, Weakening, new_skips, weakenings
+from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
+from adjudge.syntax.testcode.compare.skips import new_skips
+from adjudge.syntax.testcode.compare.weakening import weakenings
 
 __all__ = ["WHOLE_FILE", "WeakTest", "Weakened", "name_of_test", "weakened_tests"]
 
@@ -31,6 +32,8 @@ class WeakTest:
     line: int | None
     message: str
     rule: str
+    arguable: bool = False
+    """Whether it is what a changed requirement looks like, too."""
 
 
 @dataclass(frozen=True)
@@ -38,31 +41,19 @@ class Weakened:
     """Everything of a change."""
 
     tests: Sequence[WeakTest]
-    expected: Sequence[WeakTest]
-    """Tests that only expect something else."""
-    compared: frozenset[str]
-    """Files of the baseline whose two sides were compared by what they check."""
 
     def in_file(self, path: str) -> list[WeakTest]:
         """Those of one of the baseline's files."""
         return [test for test in self.tests if test.path == path]
-
-    def changed(self, path: str, red: Sequence[RedTest]) -> bool:
-        """Whether a file expects something else now, or holds what tests rely on and cannot be compared."""
-        if any(test.path == path for test in self.expected):
-            return True
-        return not red or path not in self.compared
 
 
 def weakened_tests(evidence: Evidence) -> Weakened:
     """What became of the tests in changed test files. Asks for what `evidence_on_tests(None)` names."""
     tests = changed_tests(None, evidence)
     suites, _ = by_syntax(tests, None, evidence)
-    weak, changed = weakenings(suites)
+    weak = weakenings(suites)
     return Weakened(
         tests=[*_located([*weak, *new_skips(suites)], suites), *map(_left, _renamed_away(tests))],
-        expected=list(_located(changed, suites)),
-        compared=frozenset(suite.old_path for suite in suites),
     )
 
 
@@ -91,7 +82,7 @@ def _located(weakenings: Iterable[Weakening], suites: Sequence[SuiteChange]) -> 
             continue
         outline = suite.before if of_old else suite.after
         name = _marked(outline, one.line) if one.rule == "new-skip" else _test_at(outline, one.line)
-        yield WeakTest(suite.old_path, name, one.line, f"it {shown(one.message)}", one.rule)
+        yield WeakTest(suite.old_path, name, one.line, f"it {shown(one.message)}", one.rule, one.arguable)
 
 
 def _marked(outline: SuiteOutline | None, line: int) -> str:

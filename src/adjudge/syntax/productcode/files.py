@@ -42,7 +42,7 @@ def may_be_product(path: str) -> bool:
     """Whether a file is of the product, by its name; what lies in folders of tests and tools is not."""
     *folders, name = path.split("/")
     lowered = [folder.lower() for folder in folders]
-    root = lowered[2:3] if lowered[:1] and lowered[0] in _PACKAGES else lowered[:1]
+    root = lowered[1:3] if lowered[:1] and lowered[0] in _PACKAGES else lowered[:1]
     return _OF_TESTS.isdisjoint(lowered) and _BESIDE.isdisjoint(root) and _TOOL_FILE.search(name) is None
 
 

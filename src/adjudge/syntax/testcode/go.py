@@ -1,29 +1,42 @@
 """The tests of a Go file: `TestXxx` functions, with the checks they make and where they skip.
 
 Checks are calls of `t.Errorf` and its relatives, read with the condition they stand under, and testify's.
-What stands in a subtest belongs to the test it is in.
+What stands in a subtest belongs to the test it is in, as does what a helper of the file checks for it.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Iterator, Mapping
 
 from tree_sitter import Node
 
 from adjudge.records.testcode import Check, CheckState, SkipCondition, SkipMark, SuiteOutline, WrittenTest
 from adjudge.syntax.bodies import COMMENTS, text_of
+from adjudge.syntax.testcode.flow import called_checks, new_reading, read_block
 from adjudge.syntax.testcode.nodes import (
-    MAX_DEPTH,
+    Passes,
     arguments_of,
     body_identity,
     called_names,
     children,
     descendants,
     line_of,
+    literals_in,
+    names_in,
     number_in,
     plain,
-    shown,
+)
+from adjudge.syntax.testcode.reading import (
+    Around,
+    Dialect,
+    Helper,
+    Reading,
+    is_literal,
+    make_check,
+    mark,
+    resolved,
+    when,
 )
 
 __all__ = ["read_go"]
@@ -34,7 +47,7 @@ _SKIPS = frozenset({"Skip", "Skipf", "SkipNow"})
 _TESTIFY: dict[str, tuple[str, int]] = {
     "Equal": ("==", 5), "EqualValues": ("==", 5), "Exactly": ("==", 5), "JSONEq": ("==", 5),
     "NotEqual": ("!=", 2),
-    "True": ("truthy", 2), "False": ("falsy", 4), "Nil": ("nil", 4), "NotNil": ("not nil", 1),
+    "True": ("truthy", 3), "False": ("falsy", 4), "Nil": ("nil", 4), "NotNil": ("not nil", 1),
     "NoError": ("nil", 4),
     "Error": ("not nil", 3), "ErrorIs": ("error is", 5), "ErrorContains": ("error says", 4),
     "EqualError": ("error says", 5), "ErrorAs": ("error is", 4), "Contains": ("in", 3),
@@ -47,26 +60,30 @@ _TESTIFY: dict[str, tuple[str, int]] = {
     "Fail": ("fails", 3), "FailNow": ("fails", 3), "Subset": ("in", 3), "WithinDuration": ("almost ==", 4),
 }  # fmt: skip
 _OPPOSITE = {"!=": ("==", 5), "==": ("!=", 2), "<": (">=", 3), ">": ("<=", 3), "<=": (">", 3), ">=": ("<", 3)}
-_PLATFORM = re.compile(r"\bruntime ?\. ?(?:GOOS|GOARCH|Version)\b")
-_ENVIRONMENT = re.compile(r"\bos ?\. ?(?:Getenv|LookupEnv)\b")
+_STRENGTHS = {"==": 5, "!=": 2, "<": 3, ">": 3, "<=": 3, ">=": 3}
+_PLATFORM = re.compile(r"\bruntime ?\. ?(?:GOOS|GOARCH|Version)\b|\btesting ?\. ?Short\b")
+_ENVIRONMENT = re.compile(r"\bos ?\. ?(?:Getenv|LookupEnv|Environ)\b")
 _BUILD = re.compile(r"//\s*(?:go:build|\+build)\s+(.*)")
+_TAGS = frozenset(
+    {"linux", "darwin", "windows", "freebsd", "netbsd", "openbsd", "dragonfly", "solaris", "illumos", "aix",
+     "android", "ios", "js", "wasip1", "plan9", "nacl", "unix", "amd64", "386", "arm", "arm64", "ppc64",
+     "ppc64le", "mips", "mipsle", "mips64", "mips64le", "riscv64", "s390x", "wasm", "loong64", "cgo", "race",
+     "msan", "asan", "gc", "gccgo", "tinygo", "purego", "appengine"}
+)  # fmt: skip
+"""Tags that the toolchain sets by itself."""
+_ASSERTING = re.compile(r"(?:assert|require|is|s|suite|a|r)(?:\.\w+\(\))?")
+_T = re.compile(r"[a-z]\w{0,3}(?:\.T\(\))?")
+_MAX_ROWS = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class _Around:
-    state: CheckState = CheckState.LIVE
-    conditions: tuple[Node, ...] = ()
-
-
-@dataclass(slots=True)
-class _Reading:
-    locals: dict[str, str | None]
-    checks: list[Check] = field(default_factory=list)
-    skips: list[SkipMark] = field(default_factory=list)
-
-
-def read_go(root: Node) -> SuiteOutline:
+def read_go(root: Node, passes: Passes) -> SuiteOutline:
     """The tests of a file."""
+    functions = {
+        text_of(node.child_by_field_name("name")): node
+        for node in root.named_children
+        if node.type in ("function_declaration", "method_declaration")
+    }
+    reading = Reading(_GO, known=_helpers(functions), constants=_constants(root))
     tests: list[WrittenTest] = []
     helpers: list[WrittenTest] = []
     loose: list[SkipMark] = []
@@ -74,242 +91,236 @@ def read_go(root: Node) -> SuiteOutline:
         if node.type in COMMENTS:
             built = _BUILD.match(text_of(node))
             if built:
-                always = built[1].strip() in ("ignore", "never", "none", "disabled", "skip")
-                loose.append(
-                    SkipMark(
-                        line=line_of(node),
-                        text=shown(node),
-                        when=SkipCondition.ALWAYS if always else SkipCondition.OTHER,
-                    )
-                )
+                loose.append(mark(node, _build_condition(built[1])))
         elif node.type in ("function_declaration", "method_declaration"):
-            written = _read_function(node)
+            if passes(node, bool(_TEST.match(text_of(node.child_by_field_name("name"))))):
+                continue
+            written = _read_function(node, reading, functions)
             (tests if written.collected else helpers).append(written)
-    return SuiteOutline(tests=tuple(tests), helpers=tuple(helpers), skips=tuple(loose))
+    return SuiteOutline(
+        tests=tuple(tests),
+        helpers=tuple(helpers),
+        skips=tuple(loose),
+        defined=tuple(sorted(name for name in functions if not _TEST.match(name))),
+    )
 
 
-def _read_function(node: Node) -> WrittenTest:
+def _build_condition(expression: str) -> SkipCondition:
+    """What a build constraint keeps out: nothing here, other systems, or everybody who sets no tag."""
+    tags = re.findall(r"(!?)\s*([\w.]+)", expression)
+    wanted = [tag for negated, tag in tags if not negated and not _is_known(tag)]
+    if not wanted:
+        return SkipCondition.PLATFORM
+    if any(tag in ("ignore", "never", "none", "disabled", "skip") for tag in wanted):
+        return SkipCondition.ALWAYS
+    return SkipCondition.OTHER if "||" in expression else SkipCondition.ENVIRONMENT
+
+
+def _is_known(tag: str) -> bool:
+    return tag in _TAGS or bool(re.fullmatch(r"go1(?:\.\d+)*", tag))
+
+
+def _helpers(functions: Mapping[str, Node]) -> dict[str, Helper]:
+    return {
+        name: Helper(body, tuple(_parameters(node)))
+        for name, node in functions.items()
+        if not _TEST.match(name) and (body := node.child_by_field_name("body")) is not None
+    }
+
+
+def _parameters(node: Node) -> Iterator[str]:
+    for part in children(node.child_by_field_name("parameters")):
+        for name in part.children_by_field_name("name"):
+            yield text_of(name)
+
+
+def _constants(root: Node) -> dict[str, str]:
+    return {
+        name: plain(value)
+        for node in root.named_children
+        if node.type in ("const_declaration", "var_declaration")
+        for part in descendants(node)
+        for name, value in _assigned(part)
+        if value is not None and is_literal(plain(value))
+    }
+
+
+def _read_function(node: Node, module: Reading, functions: Mapping[str, Node]) -> WrittenTest:
     name = text_of(node.child_by_field_name("name"))
     parameters = plain(node.child_by_field_name("parameters"))
     receiver = plain(node.child_by_field_name("receiver"))
     body = node.child_by_field_name("body")
-    reading = _Reading(_locals_of(body))
+    parts = list(descendants(node))
+    reading = new_reading(module, body, parts)
     if body is not None:
-        _read_block(reading, body, _Around(), 0)
+        read_block(reading, body, Around(), 0)
     given = (
         bool(re.search(r"testing ?\. ?[TBF]\b", parameters)) or name.startswith("Example") or bool(receiver)
     )
+    called = called_names(parts)
+    further = [
+        part
+        for helper in sorted((called | names_in(parts)) & functions.keys())[:20]
+        if helper != name
+        for part in descendants(functions[helper])
+    ]
+    rows = list(_table_rows(parts))
     return WrittenTest(
         name=f"{receiver}.{name}" if receiver else name,
         line=line_of(node),
         collected=bool(_TEST.match(name)) and given,
         checks=tuple(reading.checks),
         skips=tuple(reading.skips),
-        cases=tuple(_table_rows(body)),
-        calls=called_names(body) if body is not None else (),
+        cases=tuple(rows[:_MAX_ROWS]),
+        narrowed=(*reading.narrowed, *_settings(parts)),
+        calls=tuple(sorted(called | called_names(further))),
+        literals=tuple(sorted(literals_in((*parts, *further)))),
         body=body_identity(body),
     )
 
 
-def _locals_of(body: Node | None) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for node in descendants(body) if body is not None else ():
-        if node.type not in ("short_var_declaration", "assignment_statement"):
-            continue
+def _settings(parts: Iterable[Node]) -> Iterator[str]:
+    """How often a property is tried."""
+    for part in parts:
+        if part.type == "composite_literal" and text_of(part).startswith("quick.Config"):
+            yield f"settings {plain(part.child_by_field_name('body'))}"
+
+
+def _assigned(node: Node) -> list[tuple[str, Node | None]]:
+    if node.type in ("short_var_declaration", "assignment_statement"):
         left, right = children(node.child_by_field_name("left")), children(node.child_by_field_name("right"))
-        for index, name in enumerate(left):
-            key = text_of(name)
-            value = plain(right[index]) if len(left) == len(right) else None
-            found[key] = None if key in found else value
-    return found
+    elif node.type in ("var_spec", "const_spec"):
+        left, right = node.children_by_field_name("name"), children(node.child_by_field_name("value"))
+    else:
+        return []
+    if any(part.type == "func_literal" for part in right):
+        return []
+    if len(left) == len(right):
+        return [(text_of(name), value) for name, value in zip(left, right, strict=True)]
+    # Each of them is some part of the value.
+    whole = right[0] if len(right) == 1 and node.type == "short_var_declaration" else None
+    return [(text_of(name), whole) for name in left if text_of(name) != "_"]
 
 
-def _table_rows(body: Node | None) -> list[str]:
+def _table_rows(parts: Iterable[Node]) -> Iterator[str]:
     """The rows of tables that a test goes through."""
-    rows: list[str] = []
-    for node in descendants(body) if body is not None else ():
+    for node in parts:
         if node.type != "composite_literal":
             continue
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("body")
         if kind is not None and kind.type in ("slice_type", "map_type") and value is not None:
             table = "struct" in text_of(kind)[:200] or kind.type == "map_type"
             if table or re.search(r"(?:case|test|tt)", text_of(kind).lower()):
-                rows += [plain(row) for row in children(value)]
-        if len(rows) > 1000:
-            break
-    return rows[:1000]
+                yield from (plain(row) for row in children(value))
 
 
-def _read_block(reading: _Reading, block: Node, around: _Around, depth: int) -> None:
-    if depth > MAX_DEPTH:
-        return
-    for statement in children(block):
-        _read_statement(reading, statement, around, depth)
-        if statement.type in ("return_statement", "break_statement", "continue_statement", "goto_statement"):
-            around = replace(around, state=CheckState.DEAD)
+def _statement(reading: Reading, node: Node, around: Around, depth: int) -> bool:
+    return False
 
 
-def _read_statement(reading: _Reading, node: Node, around: _Around, depth: int) -> None:
-    kind = node.type
-    if kind == "if_statement":
-        condition = node.child_by_field_name("condition")
-        text = plain(condition)
-        start = node.child_by_field_name("initializer")
-        if start is not None:
-            _read_calls(reading, start, around, depth)
-        if condition is not None:
-            inner = replace(around, conditions=(*around.conditions, condition)[-8:])
-            if _ENVIRONMENT.search(text) and around.state is CheckState.LIVE:
-                inner = replace(inner, state=CheckState.GATED)
-            consequence = node.child_by_field_name("consequence")
-            if consequence is not None:
-                _read_block(reading, consequence, inner, depth + 1)
-        alternative = node.child_by_field_name("alternative")
-        if alternative is not None:
-            other = replace(around, state=CheckState.DEAD) if text == "true" else around
-            _read_statement(reading, alternative, other, depth + 1)
-    elif kind in ("block", "statement_list"):
-        _read_block(reading, node, around, depth + 1)
-    elif kind in ("for_statement", "labeled_statement"):
-        for part in children(node):
-            if part.type == "block":
-                _read_block(reading, part, around, depth + 1)
-            elif part.type == "for_statement":
-                _read_statement(reading, part, around, depth + 1)
-    elif kind in ("expression_switch_statement", "type_switch_statement", "select_statement",
-    "expression_case",
-                  "default_case", "type_case", "communication_case"):  # fmt: skip
-        _read_block(reading, node, around, depth + 1)
-    else:
-        _read_calls(reading, node, around, depth)
+def _expression(reading: Reading, node: Node, around: Around, depth: int) -> bool:
+    if node.type != "call_expression":
+        return False
+    function = node.child_by_field_name("function")
+    if function is not None and function.type == "selector_expression":
+        owner = text_of(function.child_by_field_name("operand"))
+        return _take_call(reading, node, owner, text_of(function.child_by_field_name("field")), around)
+    helper = reading.known.get(text_of(function))
+    if helper is not None:
+        given = [("", part) for part in arguments_of(node)]
+        reading.checks += called_checks(reading, node, helper, given, around.state)
+    return False
 
 
-def _read_calls(reading: _Reading, node: Node, around: _Around, depth: int) -> None:
-    pending = [node]
-    while pending:
-        current = pending.pop()
-        if current.type == "func_literal":
-            body = current.child_by_field_name("body")
-            if body is not None:
-                _read_block(reading, body, replace(around, conditions=()), depth + 1)
-            continue
-        if current.type == "call_expression":
-            function = current.child_by_field_name("function")
-            if function is not None and function.type == "selector_expression":
-                owner = text_of(function.child_by_field_name("operand"))
-                name = text_of(function.child_by_field_name("field"))
-                if _take_call(reading, current, owner, name, around):
-                    continue
-        pending.extend(reversed(current.named_children))
-
-
-def _take_call(reading: _Reading, call: Node, owner: str, name: str, around: _Around) -> bool:
-    if (
-        re.fullmatch(r"(?:assert|require|is|s|suite|a|r)(?:\.\w+\(\))?", owner)
-        and name.rstrip("f") in _TESTIFY
-    ):
+def _take_call(reading: Reading, call: Node, owner: str, name: str, around: Around) -> bool:
+    if _ASSERTING.fullmatch(owner) and name.rstrip("f") in _TESTIFY:
         reading.checks.append(_testify(reading, call, owner, name.rstrip("f"), around.state))
         return True
-    if re.fullmatch(r"[a-z]\w{0,3}", owner) and name in _FAILS:
+    if _T.fullmatch(owner) and name in _FAILS:
         reading.checks.append(_failing(reading, call, around))
         return True
-    if (
-        re.fullmatch(r"[a-z]\w{0,3}(?:\.T\(\))?", owner)
-        and name in _SKIPS
-        and around.state is not CheckState.DEAD
-    ):
-        reading.skips.append(SkipMark(line=line_of(call), text=shown(call), when=_when(around)))
+    if _T.fullmatch(owner) and name in _SKIPS and around.state is not CheckState.DEAD:
+        reading.skips.append(mark(call, when(reading, around)))
         return True
     return False
 
 
-def _when(around: _Around) -> SkipCondition:
-    text = " && ".join(plain(condition) for condition in around.conditions)
-    if not text or text in ("true", "1 == 1", "! false"):
-        return SkipCondition.ALWAYS
-    return SkipCondition.PLATFORM if _PLATFORM.search(text) else SkipCondition.OTHER
-
-
-def _testify(reading: _Reading, call: Node, owner: str, name: str, state: CheckState) -> Check:
+def _testify(reading: Reading, call: Node, owner: str, name: str, state: CheckState) -> Check:
     operator, strength = _TESTIFY[name]
     arguments = arguments_of(call)
-    if (
-        arguments
-        and re.fullmatch(r"[a-z]\w{0,3}(?:\.T\(\))?", text_of(arguments[0]))
-        and owner in ("assert", "require")
-    ):
+    if arguments and _T.fullmatch(text_of(arguments[0])) and owner in ("assert", "require"):
         arguments = arguments[1:]
-    sides = [_resolved(reading, part) for part in arguments[:2]]
+    sides = [resolved(reading, part) for part in arguments[:2]]
     # testify has the expected value first.
     expected, subject = (sides[0], sides[1]) if operator in ("==", "!=") and len(sides) == 2 else ("", "")
     if not subject:
         subject, expected = (*sides, "", "")[:2]
-    if operator in ("==", "almost ==") and subject == expected:
+    bare = [plain(part) for part in arguments[:2]]
+    if operator in ("==", "almost ==") and len(bare) == 2 and bare[0] == bare[1]:
         strength = 0
-    if (operator, subject) in (("truthy", "true"), ("falsy", "false"), ("nil", "nil")):
+    elif operator == "==" and {"true", "false"} & {subject, expected}:
+        wanted = "true" if "true" in (subject, expected) else "false"
+        subject = expected if subject == wanted else subject
+        operator, strength, expected = ("truthy", 3, "") if wanted == "true" else ("falsy", 4, "")
+    if bare[:1] and (operator, bare[0]) in (("truthy", "true"), ("falsy", "false"), ("nil", "nil")):
         strength = 0
     tolerance = number_in(plain(arguments[2])) if operator == "almost ==" and len(arguments) > 2 else None
-    return Check(
-        line=line_of(call),
-        text=shown(call),
-        operator=operator,
-        subject=subject,
-        expected=expected,
-        strength=strength,
-        tolerance=tolerance,
-        state=state,
-    )
+    return make_check(call, operator, subject, expected, strength, state, tolerance)
 
 
-def _failing(reading: _Reading, call: Node, around: _Around) -> Check:
+def _failing(reading: Reading, call: Node, around: Around) -> Check:
     """`if got != want { t.Errorf(…) }` asks for `got == want`."""
-    condition = around.conditions[-1] if around.conditions else None
+    condition, holds = around.conditions[-1] if around.conditions else (None, True)
     while condition is not None and condition.type == "parenthesized_expression" and children(condition):
         condition = children(condition)[0]
     operator, strength, subject, expected = "reached", 3, "", ""
-    state = around.state
-    if condition is not None:
-        operator, strength, subject = "truthy", 2, plain(condition)
-        if condition.type == "binary_expression":
-            sign = text_of(condition.child_by_field_name("operator"))
-            left = _resolved(reading, condition.child_by_field_name("left"))
-            right = _resolved(reading, condition.child_by_field_name("right"))
-            if sign in _OPPOSITE:
-                operator, strength = _OPPOSITE[sign]
-                subject, expected = left, right
-                if right == "nil":
-                    operator, strength, expected = ("nil", 4, "") if sign == "!=" else ("not nil", 3, "")
-                if left == right and operator == "==":
-                    strength = 0
-            elif sign in ("&&", "||"):
-                # `a || b` fails on either: as strong as the sum; `a && b` only on both.
-                operator, strength = ("any of", 5) if sign == "||" else ("both", 3)
-                if sign == "&&" and {left, right} & {"false", "0 == 1"}:
-                    strength = 0
-        elif condition.type == "unary_expression":
-            subject = _resolved(reading, condition.child_by_field_name("operand"))
-            deep = re.search(r"\b(?:DeepEqual|Equal)\b", subject)
-            operator, strength = ("==", 5) if deep else ("truthy", 2)
-        elif plain(condition) == "false":
+    if condition is None:
+        pass
+    elif condition.type == "binary_expression":
+        return _failing_comparison(reading, call, condition, around.state, holds=holds)
+    elif condition.type == "unary_expression":
+        subject = resolved(reading, condition.child_by_field_name("operand"))
+        deep = re.search(r"\b(?:DeepEqual|Equal)\b", subject)
+        operator, strength = ("==", 5) if deep else ("truthy", 3)
+    elif plain(condition) == "false":
+        operator, strength, subject = "falsy", 0, "false"
+    else:
+        operator, strength, subject = "falsy", 4, resolved(reading, condition)
+    return make_check(call, operator, subject, expected, strength, around.state)
+
+
+def _failing_comparison(
+    reading: Reading, call: Node, condition: Node, state: CheckState, *, holds: bool
+) -> Check:
+    sign = text_of(condition.child_by_field_name("operator"))
+    sides = [condition.child_by_field_name(name) for name in ("left", "right")]
+    left, right = (resolved(reading, side) for side in sides)
+    operator, strength, subject, expected = "truthy", 2, resolved(reading, condition), ""
+    if sign in _OPPOSITE:
+        operator, strength = _OPPOSITE[sign] if holds else (sign, _STRENGTHS[sign])
+        subject, expected = left, right
+        if right == "nil":
+            operator, strength, expected = ("nil", 4, "") if operator == "==" else ("not nil", 3, "")
+        if plain(sides[0]) == plain(sides[1]) and operator == "==":
             strength = 0
-        else:
-            operator, strength = "falsy", 4
-    return Check(
-        line=line_of(call),
-        text=shown(call),
-        operator=operator,
-        subject=subject,
-        expected=expected,
-        strength=strength,
-        state=state,
-    )
+    elif sign in ("&&", "||"):
+        # `a || b` fails on either: as strong as the sum; `a && b` only on both.
+        operator, strength = ("any of", 5) if sign == "||" else ("both", 3)
+        if sign == "&&" and {left, right} & {"false", "0 == 1"}:
+            strength = 0
+    return make_check(call, operator, subject, expected, strength, state)
 
 
-def _resolved(reading: _Reading, node: Node | None) -> str:
-    text = plain(node)
-    for _ in range(4):
-        held = reading.locals.get(text)
-        if not held:
-            break
-        text = held
-    return text
+def _swallows(handler: Node) -> bool:
+    return False
+
+
+_GO = Dialect(
+    assigned=_assigned,
+    statement=_statement,
+    expression=_expression,
+    swallows=_swallows,
+    functions=frozenset({"func_literal"}),
+    environment=_ENVIRONMENT,
+    platform=_PLATFORM,
+)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 from tree_sitter import Node
@@ -14,6 +14,7 @@ from adjudge.syntax.bodies import COMMENTS, text_of
 __all__ = [
     "MAX_DEPTH",
     "UNKNOWN_CASES",
+    "Passes",
     "arguments_of",
     "body_identity",
     "called_names",
@@ -21,11 +22,15 @@ __all__ = [
     "descendants",
     "first_error",
     "line_of",
+    "literals_in",
+    "names_in",
     "number_in",
     "plain",
     "shown",
 ]
 
+Passes = Callable[[Node, bool], bool]
+"""Asked of a function, and of whether it is a test, before it is read; True passes it over."""
 MAX_DEPTH: Final = 60
 """Nesting of statements that is followed; what lies deeper is read as if nothing stood around it."""
 UNKNOWN_CASES: Final = "*"
@@ -33,10 +38,28 @@ UNKNOWN_CASES: Final = "*"
 _MAX_PLAIN: Final = 400
 _MAX_SHOWN: Final = 160
 _MAX_CALLS: Final = 200
+_MAX_LITERALS: Final = 2_000
+_NUMBERS = frozenset(
+    {"integer", "float", "number", "int_literal", "float_literal", "integer_literal",
+     "decimal_integer_literal", "decimal_floating_point_literal", "hex_integer_literal", "char_literal",
+     "character_literal",
+     "simple_symbol", "rune_literal"}
+)  # fmt: skip
 _STRINGS = frozenset(
-    {"string", "interpreted_string_literal", "raw_string_literal", "template_string", "concatenated_string"}
-)
-_CALLS = frozenset({"call", "call_expression", "new_expression"})
+    {"string", "interpreted_string_literal", "raw_string_literal", "template_string", "concatenated_string",
+     "string_literal"}
+)  # fmt: skip
+_CALLS = frozenset(
+    {"call", "call_expression", "new_expression", "method_invocation", "object_creation_expression",
+     "macro_invocation"}
+)  # fmt: skip
+_NAMED_BY = ("function", "constructor", "method", "name", "macro", "type")
+_OPERATIONS = frozenset(
+    {"binary_operator", "binary_expression", "boolean_operator", "unary_operator", "unary_expression",
+     "not_operator", "binary", "unary"}
+)  # fmt: skip
+"""What gives parentheses a meaning."""
+_INTERPOLATIONS = frozenset({"interpolation", "template_substitution"})
 _NUMBER = re.compile(r"-?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?")
 
 
@@ -72,10 +95,14 @@ def _words(node: Node) -> Iterator[str]:
         if current.type in COMMENTS:
             continue
         if current.type in _STRINGS and not any(
-            child.type in ("interpolation", "template_substitution") for child in current.named_children
+            child.type in _INTERPOLATIONS for child in current.named_children
         ):
             yield _unquoted(text_of(current))
-        elif current.type == "parenthesized_expression" and current.named_child_count == 1:
+        elif (
+            current.type == "parenthesized_expression"
+            and current.named_child_count == 1
+            and not (current.parent is not None and current.parent.type in _OPERATIONS)
+        ):
             pending.append(current.named_children[0])
         elif current.child_count:
             pending.extend(reversed(current.children))
@@ -113,18 +140,38 @@ def descendants(node: Node, *, stop: Iterable[str] = ()) -> Iterator[Node]:
             pending.extend(reversed(current.named_children))
 
 
-def called_names(node: Node) -> tuple[str, ...]:
-    """The last part of every name that is called."""
+def called_names(parts: Iterable[Node]) -> set[str]:
+    """The last part of every name that is called among some nodes."""
     found: set[str] = set()
-    for part in descendants(node):
+    for part in parts:
         if part.type in _CALLS:
-            function = part.child_by_field_name("function") or part.child_by_field_name("constructor")
-            name = re.split(r"[^\w$]+", text_of(function))[-1] if function is not None else ""
+            function = next(
+                (named for field in _NAMED_BY if (named := part.child_by_field_name(field))), None
+            )
+            name = re.split(r"[^\w$]+", text_of(function).rstrip("!?"))[-1] if function is not None else ""
             if name:
                 found.add(name)
             if len(found) >= _MAX_CALLS:
                 break
-    return tuple(sorted(found))
+    return found
+
+
+def literals_in(parts: Iterable[Node]) -> set[str]:
+    """Numbers and texts that are written down among some nodes."""
+    found: set[str] = set()
+    for part in parts:
+        if part.type in _STRINGS:
+            found.add(plain(part))
+        elif part.type in _NUMBERS:
+            found.add(text_of(part))
+        if len(found) >= _MAX_LITERALS:
+            break
+    return found
+
+
+def names_in(parts: Iterable[Node]) -> set[str]:
+    """Names that stand among some nodes."""
+    return {text_of(part) for part in parts if part.type in ("identifier", "constant")}
 
 
 def body_identity(node: Node | None) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import AbstractContextManager
 from typing import Annotated, Any
 
 from fastapi import APIRouter, HTTPException, Query, Request, Response
@@ -12,6 +13,7 @@ from adjudge.records.run import Run
 from adjudge.records.user import Role
 from adjudge.web.access.identity import needs
 from adjudge.web.agenttrace.cards import judge_card, reward_card, scorer_row, scorers_card
+from adjudge.web.agenttrace.diffs import StoredDiff
 from adjudge.web.agenttrace.documents import documents_of
 from adjudge.web.agenttrace.fileviews import FILE_ROWS, file_view, file_views, row_of_finding
 from adjudge.web.agenttrace.links import PageLinks
@@ -21,7 +23,7 @@ from adjudge.web.agenttrace.regrades import compare_evaluations
 from adjudge.web.agenttrace.showing import shown_run
 from adjudge.web.agenttrace.steps import KINDS
 from adjudge.web.agenttrace.stepviews import step_view
-from adjudge.web.agenttrace.timeline import MAX_QUERY, TimelineQuery
+from adjudge.web.agenttrace.timeline import MAX_QUERY, Timeline, TimelineQuery
 from adjudge.web.dependencies import Store, found
 from adjudge.web.live import answer_if_changed
 from adjudge.web.rendering import render, render_part
@@ -71,6 +73,16 @@ class _Page:
     def render(self, template: str, tab: str, **more: Any) -> Response:
         return render(self._request, template, **self.context(tab, **more))
 
+    def timeline(self) -> AbstractContextManager[Timeline]:
+        if not self.reader.has_trace(self.run):
+            raise HTTPException(404, f"run {self.run.id} has no trace")
+        return self.reader.timeline(self.run)
+
+    def diff(self) -> AbstractContextManager[StoredDiff]:
+        if not self.reader.has_diff(self.run):
+            raise HTTPException(404, f"run {self.run.id} had no workspace to change")
+        return self.reader.diff(self.run)
+
     def _tabs(self) -> list[tuple[str, str, str]]:
         changes = self.run.attempt.change_set if self.run.attempt is not None else None
         tabs = [("overview", "Overview", self.links.to())]
@@ -119,9 +131,7 @@ def show_timeline(
     """A page of steps; `part`: without what is around them."""
     page = _Page(request, store, run_id, evaluation)
     query = TimelineQuery(start, kind if kind in KINDS else "", agent, q)
-    if not page.reader.has_trace(page.run):
-        raise HTTPException(404, f"run {page.run.id} has no trace")
-    with page.reader.timeline(page.run) as timeline:
+    with page.timeline() as timeline:
         steps = timeline.page(query)
         views = [step_view(shown, steps.started_s, query=q) for shown in steps.steps]
     context: dict[str, Any] = {"page": steps, "views": views, "query": query, "kinds": KINDS}
@@ -136,9 +146,7 @@ def show_step(
 ) -> Response:
     """One step in full."""
     page = _Page(request, store, run_id, evaluation)
-    if not page.reader.has_trace(page.run):
-        raise HTTPException(404, f"run {page.run.id} has no trace")
-    with page.reader.timeline(page.run) as timeline:
+    with page.timeline() as timeline:
         if not 1 <= step <= len(timeline.steps):
             raise HTTPException(404, f"there is no step {step}: the trace has {len(timeline.steps)}")
         view = step_view(timeline.step(step), timeline.started_s, full=True)
@@ -160,10 +168,8 @@ def show_diff(
     """What a run changed; `file`: one of the files, from a line on."""
     split = view == "split"
     page = _Page(request, store, run_id, evaluation, split=split)
-    if not page.reader.has_diff(page.run):
-        raise HTTPException(404, f"run {page.run.id} had no workspace to change")
     notes = notes_of(page.seen.evaluation)
-    with page.reader.diff(page.run) as diff:
+    with page.diff() as diff:
         total = len(diff.files)
         if file is not None and file >= total:
             raise HTTPException(404, f"there is no file {file}: {total} were changed")
@@ -222,8 +228,8 @@ def find_finding(
     """Lead to the line that a finding is about."""
     page = _Page(request, store, run_id, evaluation, split=view == "split")
     findings = _scorer(page.seen, position).findings
-    if not 0 <= number < len(findings) or not page.reader.has_diff(page.run):
-        raise HTTPException(404, f"scorer {position} has no finding {number} in the diff")
+    if not 0 <= number < len(findings):
+        raise HTTPException(404, f"scorer {position} has no finding {number}")
     path = findings[number].path
     note = next(
         (
@@ -233,7 +239,7 @@ def find_finding(
         ),
         None,
     )
-    with page.reader.diff(page.run) as diff:
+    with page.diff() as diff:
         file = None if path is None or note is None else diff.at_path(path)
         if file is None or note is None:
             # Found in a file that did not change.

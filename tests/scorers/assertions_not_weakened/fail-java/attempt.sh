@@ -1,1 +1,1 @@
-printf 'class CalcTest {\n  void adds() {\n  }\n}\n' > CalcTest.java
+printf 'class CalcTest {\n  @Test void adds() {\n  }\n}\n' > CalcTest.java

@@ -1,1 +1,1 @@
-printf 'class CalcTest {\n  void adds() {\n    assertEquals(3, add(1, 2));\n  }\n}\n' > CalcTest.java
+printf 'class CalcTest {\n  @Test void adds() {\n    assertEquals(3, add(1, 2));\n  }\n}\n' > CalcTest.java

@@ -33,6 +33,7 @@ def test_product(path: str) -> None:
         "tools/a.py",
         "docs/conf.py",
         "packages/ui/scripts/a.js",
+        "packages/bench/a.ts",
         "conftest.py",
         "jest.config.js",
         "src/test_utils.py",

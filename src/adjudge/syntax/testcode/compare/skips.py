@@ -1,0 +1,73 @@
+"""Marks that keep tests from running and that were not there before."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+
+from adjudge.records.testcode import SkipCondition, SkipMark
+from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening, match, sides_of
+
+__all__ = ["new_skips"]
+
+_INNOCENT = frozenset({SkipCondition.PLATFORM, SkipCondition.OTHER, SkipCondition.NEVER})
+"""A condition that may be false here: most are, and whether one is takes a run."""
+
+
+def new_skips(changes: Sequence[SuiteChange]) -> list[Weakening]:
+    """Marks that keep a test from running or from failing and that it did not have before."""
+    old = [side for change in changes for side in sides_of(change.old_path, change.before)]
+    new = [side for change in changes for side in sides_of(change.path, change.after)]
+    pairs, _, come = match(changes, old, new)
+    found: list[Weakening] = []
+    for before, after in pairs:
+        found += [
+            _skip(after.path, mark, before.test.name)
+            for mark in _more_skips(before.test.skips, after.test.skips)
+        ]
+    for side in come:
+        found += [
+            _skip(side.path, mark, side.test.name)
+            for mark in side.test.skips
+            # A new test may be skipped under a condition.
+            if mark.focus or mark.when is SkipCondition.ALWAYS
+        ]
+    found += _loose_skips(changes, {part for side in old for part in side.test.name.split(".")[:-1]})
+    return sorted(found, key=lambda skip: (skip.path, skip.line))
+
+
+def _skip(path: str, mark: SkipMark, name: str) -> Weakening:
+    does = "keeps the other tests from running" if mark.focus else "skips"
+    return Weakening("new-skip", path, mark.line, f"{does}: {mark.text}", before=name[:160], after=mark.text)
+
+
+def _more_skips(before: Sequence[SkipMark], after: Sequence[SkipMark]) -> list[SkipMark]:
+    """Marks of a test beyond those it had; one that replaces another of the same force is not new."""
+    known = Counter((mark.when, mark.focus) for mark in before)
+    always = known[SkipCondition.ALWAYS, False] > 0
+    more: list[SkipMark] = []
+    for mark in after:
+        if known[mark.when, mark.focus] > 0:
+            known[mark.when, mark.focus] -= 1
+        elif mark.focus or (not always and _stops(mark)):
+            more.append(mark)
+    return more
+
+
+def _stops(mark: SkipMark) -> bool:
+    """Whether a mark is likely to apply where the attempt is graded."""
+    return mark.when not in _INNOCENT or "importorskip" in mark.text
+
+
+def _loose_skips(changes: Sequence[SuiteChange], old_scopes: set[str]) -> Iterator[Weakening]:
+    known = Counter(mark.text for change in changes if change.before for mark in change.before.skips)
+    for change in changes:
+        for mark in change.after.skips if change.after is not None else ():
+            if known[mark.text] > 0:
+                known[mark.text] -= 1
+                continue
+            existed = bool(change.before and change.before.tests) and (
+                not mark.scope or mark.scope in old_scopes
+            )
+            if mark.focus or mark.when is SkipCondition.ALWAYS or (existed and _stops(mark)):
+                yield _skip(change.path, mark, mark.scope or change.path)

@@ -1,0 +1,455 @@
+"""Checks that were lost, or that say less than they did."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+
+from adjudge.records.testcode import Check, CheckState, SuiteOutline, WrittenTest
+from adjudge.syntax.testcode.compare.inputs import dropped_cases, narrowed_inputs, replaced_subjects
+from adjudge.syntax.testcode.compare.matching import (
+    Side,
+    SuiteChange,
+    Weakening,
+    collected,
+    last_name,
+    match,
+)
+from adjudge.syntax.testcode.nodes import UNKNOWN_CASES, number_in
+from adjudge.syntax.testcode.reading import is_literal, same_value
+
+__all__ = ["count_checks", "weakenings"]
+
+_STRONGEST: Final = 5
+_MERGED: Final = 2
+"""How many checks one strong new check can stand for."""
+_DROP: Final = 2
+"""How much weaker a check on the same thing has to be to count as loosened."""
+_STATES = {
+    CheckState.DEAD: ("assertion-unreachable", "is never reached"),
+    CheckState.SWALLOWED: ("assertion-swallowed", "fails into a handler that forgets it"),
+    CheckState.UNAWAITED: ("assertion-unawaited", "is a promise that nobody waits for"),
+    CheckState.GATED: ("assertion-gated", "now depends on the environment"),
+    CheckState.INVERTED: ("assertion-inverted", "is now asked to fail"),
+}
+_OPPOSITES = frozenset(
+    frozenset(pair)
+    for pair in (
+        ("==", "!="), ("in", "not in"), ("truthy", "falsy"), ("is None", "is not None"),
+        ("raises", "no raise"), ("throws", "not throws"), ("null", "defined"), ("undefined", "defined"),
+        ("nil", "not nil"), ("called", "not called"), ("panics", "no panic"),
+        ("<", ">="), (">", "<="), ("<", ">"), ("empty", "not empty"), ("matches", "not matches"),
+    )
+)  # fmt: skip
+_EMPTY = frozenset({"[ ]", "{ }", "( )", '""', "0", "set ( )", "dict ( )", "0.0"})
+_SAYS_EMPTY = frozenset({"falsy", "empty", "length", "nil", "undefined"})
+_ERRORS = frozenset({"raises", "throws", "panics", "error is", "error says"})
+_ASKING = re.compile(r"_*(?:assert|check|verify|expect|require|must|ensure|validate)", re.IGNORECASE)
+_COMMON_CALLS = frozenset(
+    {"len", "str", "int", "list", "dict", "set", "tuple", "sorted", "range", "print", "open", "isinstance",
+     "raises", "approx", "expect", "toBe", "toEqual", "Errorf", "Fatalf", "Error", "Fatal", "Run", "Equal",
+     "NoError", "append", "make", "Sprintf", "assertEqual", "assertTrue", "toBeTruthy", "fail", "join",
+     "parametrize", "mark", "pytest", "fixture", "assertEquals", "assert_eq", "assert", "vec", "format",
+     "to", "eq", "it", "test", "describe", "all", "any", "type", "round", "bool", "float", "iter", "next",
+     "get", "items", "keys", "values", "new", "String", "toString"}
+)  # fmt: skip
+_CALLED = re.compile(r"([\w$]+) \(")
+_MOCKED = re.compile(
+    r"(?:\w+ \. )*(?:(?:Magic|Async)?Mock|(?:jest|vi) \. fn) \((?!.*\b(?:called|call_\w+|mock_calls|mock)\b)"
+)
+"""A subject that is a mock, unless what was done to it is looked at."""
+_VALUES = re.compile(r'"[^"]*"|(?<![\w"])-?\d[\w.]*')
+_WORDS = re.compile(r"[A-Za-z_$][\w$]{2,}")
+
+
+@dataclass(slots=True)
+class _Pool:
+    """What came new anywhere, for checks that moved."""
+
+    keys: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    rows: Counter[str] = field(default_factory=Counter)
+    helpers: dict[str, WrittenTest] = field(default_factory=dict)
+    bodies: dict[str, WrittenTest] = field(default_factory=dict)
+    """What no runner collects, by body."""
+
+
+def count_checks(outline: SuiteOutline | None) -> int:
+    """How many checks a file has that can fail."""
+    if outline is None:
+        return 0
+    written = (*(test for test in outline.tests if test.collected), *outline.helpers)
+    return sum(1 for test in written for check in test.checks if check.effective)
+
+
+def weakenings(changes: Sequence[SuiteChange]) -> list[Weakening]:
+    """What was weakened. What only the task can call right or wrong is marked as arguable."""
+    old, new = collected(changes, before=True), collected(changes, before=False)
+    pairs, gone, come = match(changes, old, new)
+    pool = _pool_of(changes)
+    found: list[Weakening] = []
+    for before, after in pairs:
+        found += _kept(before, after)
+    for side in (*(after for _, after in pairs), *come):
+        pool.keys.update(check.key for check in side.checks if check.effective)
+        pool.rows.update(side.test.cases)
+    for before, after in pairs:
+        found += _replaced(before, after, pool)
+        found += dropped_cases(before, after, pool.rows)
+        found += narrowed_inputs(before, after)
+    found += _deleted(gone, come, pool)
+    found += replaced_subjects(changes, pairs)
+    found += _emptied_helpers(changes, pool)
+    return found
+
+
+def _emptied_helpers(changes: Sequence[SuiteChange], pool: _Pool) -> Iterator[Weakening]:
+    """Helpers that tests of other files may call and that no longer check anything."""
+    for change in changes:
+        if change.before is None or change.after is None:
+            continue
+        now = {helper.name: helper for helper in change.after.helpers}
+        called = {name for test in change.before.tests for name in test.calls}
+        for helper in change.before.helpers:
+            after = now.get(helper.name)
+            lost = [check for check in helper.checks if check.effective]
+            if after is None or not lost or last_name(helper) in called or after.body == helper.body:
+                continue
+            if any(check.effective for check in after.checks) or _asks_elsewhere(helper, after, pool):
+                continue
+            yield _lost(lost[0], change.path, f"{helper.name} no longer checks anything; lost")
+
+
+def _pool_of(changes: Sequence[SuiteChange]) -> _Pool:
+    pool = _Pool()
+    for change in changes:
+        if change.after is None:
+            continue
+        for helper in change.after.helpers:
+            pool.helpers[last_name(helper)] = helper
+            pool.bodies[helper.body] = helper
+            pool.keys.update(check.key for check in helper.checks if check.effective)
+        for test in change.after.tests:
+            # A fixture that checks is called by being asked for.
+            pool.helpers.setdefault(last_name(test), test)
+            if not test.collected:
+                pool.bodies[test.body] = test
+    for change in changes:
+        for helper in change.before.helpers if change.before is not None else ():
+            pool.keys.subtract(check.key for check in helper.checks if check.effective)
+    return pool
+
+
+def _kept(before: Side, after: Side) -> Iterator[Weakening]:
+    """Take checks that are on both sides off the lists; those that can no longer fail are said."""
+    places: dict[tuple[str, ...], list[Check]] = defaultdict(list)
+    for check in reversed(after.checks):
+        places[check.key].append(check)
+    left: list[Check] = []
+    for check in before.checks:
+        if not check.effective:
+            continue
+        same = places.get(check.key)
+        if not same:
+            left.append(check)
+            continue
+        now = same.pop()
+        after.checks.remove(now)
+        if now.state is not check.state and now.state in _STATES:
+            rule, does = _STATES[now.state]
+            yield _said(rule, check, now, after.path, f"{does}: {now.text}")
+        elif now.strength == 0 < check.strength:
+            yield _said("assertion-always-holds", check, now, after.path, f"always holds: {now.text}")
+        elif _wider(check, now):
+            yield _widened(check, now, after.path)
+    before.checks = left
+
+
+def _said(
+    rule: str, before: Check, after: Check, path: str, message: str, *, arguable: bool = False
+) -> Weakening:
+    return Weakening(
+        rule,
+        path,
+        after.line,
+        message,
+        before=before.text,
+        after=after.text,
+        arguable=arguable,
+        names=_names(before),
+    )
+
+
+def _names(check: Check) -> frozenset[str]:
+    return frozenset(_WORDS.findall(f"{check.subject} {check.expected} {check.text}"))
+
+
+def _widened(before: Check, after: Check, path: str) -> Weakening:
+    message = f"accepts more than {before.text!r}: {after.text}"
+    return _said("tolerance-widened", before, after, path, message)
+
+
+def _wider(before: Check, after: Check) -> bool:
+    if after.operator != before.operator:
+        return False
+    if after.operator in ("<", "<=", ">", ">="):
+        was, now = number_in(before.expected), number_in(after.expected)
+        if was is None or now is None or was == now:
+            return False
+        return now > was if after.operator.startswith("<") else now < was
+    if after.tolerance is None:
+        return False
+    if before.tolerance is None:
+        # The default of every runner is tighter than this.
+        return after.tolerance > 0.01
+    return after.tolerance > before.tolerance
+
+
+def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
+    """What stands in the place of checks that went."""
+    gained = [check for check in after.checks if check.effective]
+    empty = [check for check in after.checks if not check.effective]
+    unpaired: list[Check] = []
+    for check in before.checks:
+        same = next((other for other in gained if _same_subject(check, other)), None)
+        if same is None:
+            unpaired.append(check)
+            continue
+        gained.remove(same)
+        judged = _judged(check, same, after.path)
+        if judged is not None and not _is_another_case(judged, before, after, check, same):
+            yield judged
+    asks = _asks_elsewhere(before.test, after.test, pool)
+    grew = len(after.test.cases) > len(before.test.cases)
+    alone = not any(check.effective for check in after.test.checks)
+    strong = _MERGED * sum(1 for check in gained if check.strength >= _STRONGEST - 1)
+    for check in unpaired:
+        if pool.keys[check.key] > 0:
+            pool.keys[check.key] -= 1
+            continue
+        other = _nearest(check, gained)
+        if empty and (other is None or not _about_same(check, other)):
+            yield _emptied(check, empty.pop(0), after.path)
+        elif other is not None:
+            gained.remove(other)
+            judged = _exchanged(check, other, gained, after)
+            if judged is not None and not _is_another_case(judged, before, after, check, other):
+                yield judged
+        elif not asks and not grew and not _among(check, after.test) and not _is_setting_up(check, after):
+            if strong > 0:
+                # Several checks can be made one that says as much.
+                strong -= 1
+                continue
+            what = "lost" if not alone else "lost, and nothing is left to fail"
+            yield _lost(check, before.path, what)
+
+
+def _is_another_case(judged: Weakening, before: Side, after: Side, was: Check, now: Check) -> bool:
+    """Whether another value is expected of other inputs: values besides those expected changed, too."""
+    if judged.rule != "expected-changed":
+        return False
+    gone = set(before.test.literals) - set(after.test.literals)
+    come = set(after.test.literals) - set(before.test.literals)
+    return bool(gone - set(_VALUES.findall(was.expected))) and bool(come - set(_VALUES.findall(now.expected)))
+
+
+def _is_setting_up(check: Check, after: Side) -> bool:
+    """Whether a check only asks that a step before the others went well."""
+    return check.operator == "nil" and any(one.effective > 1 for one in after.test.checks)
+
+
+def _lost(check: Check, path: str, what: str = "lost") -> Weakening:
+    return Weakening(
+        "assertion-removed",
+        path,
+        check.line,
+        f"{what}: {check.text}",
+        before=check.text,
+        arguable=True,
+        names=_names(check),
+    )
+
+
+def _nearest(check: Check, gained: Sequence[Check]) -> Check | None:
+    """The new check that is most likely in the place of an old one."""
+    return next((other for other in gained if _about_same(check, other)), gained[0] if gained else None)
+
+
+def _about_same(one: Check, other: Check) -> bool:
+    """Whether two checks look at what the same function gives."""
+    return bool(_called_in(one) & _called_in(other))
+
+
+def _called_in(check: Check) -> set[str]:
+    return set(_CALLED.findall(f"{check.subject} {check.expected}")) - _COMMON_CALLS
+
+
+def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side) -> Weakening | None:
+    """What a check amounts to that came in the place of one on something else."""
+    drop = check.strength - other.strength
+    about_it = _about_same(check, other)
+    if _MOCKED.match(other.subject) and not _MOCKED.match(check.subject):
+        message = f"looks at a mock in place of {check.text!r}: {other.text}"
+        return _said("subject-mocked", check, other, after.path, message)
+    inside = bool(check.subject) and (check.subject in other.subject or _core(other.subject) in check.subject)
+    if drop >= _DROP and (other.strength <= 1 or inside):
+        return _loosened(check, other, after.path)
+    if drop >= _DROP and about_it:
+        return _loosened(check, other, after.path, arguable=True)
+    if _is_error(check) and not _is_error(other):
+        if not any(_is_error(one) for one in gained):
+            message = f"no longer asks for the error of {check.text!r}: {other.text}"
+            return _said("polarity-flipped", check, other, after.path, message, arguable=True)
+        return None
+    if not about_it or check.operator != other.operator or check.operator != "==":
+        return None
+    if check.expected and check.expected in other.expected:
+        # Two checks made one.
+        return None
+    was, now = (
+        next((side for side in (one.expected, one.subject) if not _CALLED.search(side)), "")
+        for one in (check, other)
+    )
+    if was and now and same_value(was, now) is False:
+        return _expects_else(check, other, after.path)
+    return None
+
+
+def _is_error(check: Check) -> bool:
+    """Whether a check asks for an error."""
+    return check.operator in _ERRORS or (check.operator == "not nil" and "err" in check.subject.lower())
+
+
+def _core(subject: str) -> str:
+    """A subject without what only makes it coarser."""
+    found = re.fullmatch(r"(?:set|len|list|sorted|bool|str|all|any|type|round|int) \( (.*) \)", subject)
+    core = found[1] if found else subject
+    return core if " ( " in core else "\0"
+
+
+def _among(lost: Check, test: WrittenTest) -> bool:
+    """Whether what a check expected is part of what another of the test expects: two made one."""
+    return bool(lost.expected) and any(
+        check.effective == _STRONGEST and lost.expected in check.expected and lost.expected != check.expected
+        for check in test.checks
+    )
+
+
+def _same_subject(before: Check, after: Check) -> bool:
+    if not before.subject or before.subject == "the block":
+        return before.operator == after.operator and bool(before.subject)
+    sides = {after.subject, after.expected} if after.operator in ("==", "!=") else {after.subject}
+    return before.subject in sides or (
+        before.operator in ("==", "!=") and before.expected == after.subject and not is_literal(after.subject)
+    )
+
+
+def _judged(before: Check, after: Check, path: str) -> Weakening | None:
+    """What a check amounts to that came in the place of one on the same thing."""
+    if after.state in _STATES and after.state is not before.state:
+        rule, does = _STATES[after.state]
+        return _said(rule, before, after, path, f"{does}: {after.text}")
+    if frozenset((before.operator, after.operator)) in _OPPOSITES:
+        message = f"asks the opposite of {before.text!r}: {after.text}"
+        return _said("polarity-flipped", before, after, path, message, arguable=True)
+    if before.operator == "==" and before.expected in _EMPTY and after.operator in _SAYS_EMPTY:
+        return None
+    if before.strength - after.strength >= _DROP:
+        return _loosened(before, after, path, arguable=before.operator in ("raises", "throws"))
+    if _wider(before, after):
+        return _widened(before, after, path)
+    if before.operator == after.operator and same_value(before.expected, after.expected) is False:
+        return _expects_else(before, after, path)
+    return None
+
+
+def _expects_else(before: Check, after: Check, path: str) -> Weakening | None:
+    if (
+        before.operator in ("in", "starts", "ends", "matches")
+        and before.expected.strip('"') in after.expected
+    ):
+        # More of the same is asked.
+        return None
+    message = f"expects something else than {before.text!r}: {after.text}"
+    return _said("expected-changed", before, after, path, message, arguable=True)
+
+
+def _loosened(before: Check, after: Check, path: str, *, arguable: bool = False) -> Weakening:
+    message = f"says less than {before.text!r}: {after.text}"
+    return _said("matcher-loosened", before, after, path, message, arguable=arguable)
+
+
+def _emptied(before: Check, after: Check, path: str) -> Weakening:
+    if after.state in _STATES:
+        rule, does = _STATES[after.state]
+        return _said(rule, before, after, path, f"{does}: {after.text}")
+    message = f"always holds, in place of {before.text!r}: {after.text}"
+    return _said("assertion-always-holds", before, after, path, message)
+
+
+def _asks_elsewhere(before: WrittenTest, after: WrittenTest, pool: _Pool) -> bool:
+    """Whether a test now calls a helper that checks, which it did not call before."""
+    for name in set(after.calls) - set(before.calls):
+        helper = pool.helpers.get(name)
+        if helper is not None and any(check.effective for check in helper.checks):
+            return True
+        if helper is None and _ASKING.match(name) and name not in ("expect", "assert"):
+            return True
+    return False
+
+
+def _times(test: WrittenTest) -> int:
+    """For how many values a test makes its checks; for rows that are not known, enough."""
+    return 10_000 if UNKNOWN_CASES in test.cases else max(1, len(test.cases))
+
+
+def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterator[Weakening]:
+    """Tests that went, unless what they asked is asked by others."""
+    room = {id(side): _times(side.test) * sum(1 for check in side.checks if check.effective) for side in come}
+    for side in gone:
+        elsewhere = pool.bodies.get(side.test.body)
+        if elsewhere is not None and side.test.checks:
+            why = elsewhere.why_not or f"is {elsewhere.name} now, which no runner takes for a test"
+            yield Weakening(
+                "test-not-collected",
+                side.path,
+                side.test.line,
+                f"{side.test.name} {why}",
+                before=side.test.name[-160:],
+                after=elsewhere.name[-160:],
+            )
+            continue
+        about = set(side.test.calls) - _COMMON_CALLS
+        alike = [other for other in come if not about or about & set(other.test.calls)]
+        checks = [check for check in side.checks if check.effective]
+        if not checks and side.test.calls and not alike:
+            yield Weakening(
+                "test-removed",
+                side.path,
+                side.test.line,
+                f"{side.test.name} was removed",
+                before=side.test.name[-160:],
+                arguable=True,
+                names=frozenset((*side.test.calls, *_WORDS.findall(side.test.name))),
+            )
+        for check in checks:
+            if pool.keys[check.key] > 0:
+                pool.keys[check.key] -= 1
+                continue
+            place = next((other for other in alike if room[id(other)] > 0 and _may_ask(other, check)), None)
+            if place is not None:
+                room[id(place)] -= 1
+                continue
+            lost = _lost(check, side.path)
+            yield Weakening(
+                lost.rule, lost.path, lost.line, lost.message, lost.before, None, True,
+                lost.names | frozenset((*side.test.calls, *_WORDS.findall(side.test.name))),
+            )  # fmt: skip
+
+
+def _may_ask(side: Side, check: Check) -> bool:
+    """Whether a new test can ask what an old check asked: its values are written somewhere in it."""
+    values = set(_VALUES.findall(f"{check.subject} {check.expected}"))
+    return UNKNOWN_CASES in side.test.cases or values <= set(side.test.literals) or not side.test.literals

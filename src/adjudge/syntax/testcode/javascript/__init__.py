@@ -1,0 +1,1 @@
+"""The tests of JavaScript and TypeScript files."""

@@ -1,0 +1,1 @@
+"""The tests of Python files: pytest's and unittest's."""

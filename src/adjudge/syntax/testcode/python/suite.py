@@ -1,0 +1,390 @@
+"""The tests of a Python file: which functions a runner takes for tests, and what each of them checks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from tree_sitter import Node
+
+from adjudge.records.testcode import SkipMark, SuiteOutline, WrittenTest
+from adjudge.syntax.bodies import text_of
+from adjudge.syntax.testcode.flow import TABLES, new_reading, read_block, read_expression, table_rows
+from adjudge.syntax.testcode.nodes import (
+    MAX_DEPTH,
+    UNKNOWN_CASES,
+    Passes,
+    arguments_of,
+    body_identity,
+    called_names,
+    children,
+    descendants,
+    line_of,
+    literals_in,
+    names_in,
+    plain,
+)
+from adjudge.syntax.testcode.python.classes import lenient_parts
+from adjudge.syntax.testcode.python.skips import (
+    applied_skips,
+    assigned_skips,
+    class_skips,
+    decorator_skip,
+    row_skips,
+    skip_aliases,
+)
+from adjudge.syntax.testcode.python.statements import PYTHON, live_names, parameters_of
+from adjudge.syntax.testcode.reading import Around, Helper, Reading, is_literal
+
+__all__ = ["read_python"]
+
+_MAX_ROWS: Final = 1000
+_MAX_CALLED: Final = 20
+_TEST_CLASS = re.compile(r"^Test|Tests?$|TestCase$")
+_MOCKED = re.compile(
+    r"\bpatch(?: \. \w+)* \( \"(?:[\w.]+\.)?(\w+)\"|\bpatch \. object \( [\w .]+ \"(\w+)\""
+    r"|\bsetattr \( (?:[\w .]+ )?\"(?:[\w.]+\.)?(\w+)\""
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Definition:
+    node: Node
+    names: tuple[str, ...]
+    decorators: tuple[Node, ...]
+    in_class: Node | None
+
+    @property
+    def decorated(self) -> str:
+        return " ".join(text_of(mark) for mark in self.decorators)
+
+
+@dataclass(frozen=True, slots=True)
+class _Module:
+    """What the functions of a file have in common."""
+
+    reading: Reading
+    aliases: Mapping[str, SkipMark]
+    functions: Mapping[str, _Definition]
+    """Those that are no tests, by name."""
+    uses: str
+    """The text of all parameters and marks by which fixtures are asked for."""
+
+
+def read_python(root: Node, passes: Passes) -> SuiteOutline:
+    """The tests of a module."""
+    definitions = list(_definitions(root))
+    functions = {one.names[-1]: one for one in definitions if not _looks_like_test(one)}
+    reading = Reading(
+        PYTHON,
+        known=_helpers(functions),
+        constants=_constants(root),
+        tables=_tables(root),
+        lenient=lenient_parts(descendants(root)),
+    )
+    uses = " ".join(
+        f"{text_of(one.node.child_by_field_name('parameters'))} {one.decorated}" for one in definitions
+    )
+    module = _Module(reading, skip_aliases(reading, root), functions, uses)
+    last = {definition.names: definition.node.start_byte for definition in definitions}
+    tests: list[WrittenTest] = []
+    helpers: list[WrittenTest] = []
+    loose = list(_loose_skips(root, module))
+    for definition in [*definitions, *_inherited(root, definitions)]:
+        is_test = _looks_like_test(definition)
+        whole = definition.node.parent if definition.decorators else definition.node
+        shadowed = last.get(definition.names, definition.node.start_byte) != definition.node.start_byte
+        if passes(whole or definition.node, is_test):
+            if is_test and shadowed:
+                tests.append(_shadowed(WrittenTest(name=".".join(definition.names), line=1)))
+            continue
+        written = _read_function(definition, module)
+        if _is_used_fixture(definition, written, module):
+            tests.append(written.model_copy(update={"skips": ()}))
+            loose.extend(written.skips)
+        elif not is_test:
+            helpers.append(written.model_copy(update={"collected": False, "skips": ()}))
+            loose.extend(written.skips)
+        elif shadowed:
+            tests.append(_shadowed(written))
+        else:
+            tests.append(written)
+    lenient = [f"{name}.{part}" for name, parts in reading.lenient.items() for part in sorted(parts)]
+    return SuiteOutline(
+        tests=tuple(tests),
+        helpers=tuple(helpers),
+        skips=tuple(loose),
+        imports=tuple(_imports(root)),
+        defined=tuple(sorted({*functions, *reading.lenient})),
+        lenient=tuple(lenient),
+    )
+
+
+def _shadowed(test: WrittenTest) -> WrittenTest:
+    why = "is shadowed by another of the same name further down"
+    return test.model_copy(update={"collected": False, "why_not": why})
+
+
+def _looks_like_test(definition: _Definition) -> bool:
+    if not definition.names[-1].startswith("test"):
+        return False
+    if "fixture" in definition.decorated:
+        return False
+    owner = definition.in_class
+    if owner is None:
+        return len(definition.names) == 1
+    bases = text_of(owner.child_by_field_name("superclasses"))
+    return bool(_TEST_CLASS.search(definition.names[-2])) or "Test" in bases or bool(bases)
+
+
+def _is_used_fixture(definition: _Definition, written: WrittenTest, module: _Module) -> bool:
+    """Whether it is a fixture that checks something and that tests of the file run with."""
+    if "fixture" not in definition.decorated or not any(check.effective for check in written.checks):
+        return False
+    name = re.escape(definition.names[-1])
+    return bool(re.search(r"autouse\s*=\s*True", definition.decorated)) or bool(
+        re.search(rf"[(,\"'\s]{name}[),:\"'\s]", module.uses)
+    )
+
+
+def _definitions(root: Node) -> Iterator[_Definition]:
+    """Functions at the top level and in classes, in the order of the text."""
+    pending: list[tuple[Node, tuple[str, ...], tuple[Node, ...], Node | None]] = [(root, (), (), None)]
+    while pending:
+        node, names, decorators, owner = pending.pop()
+        if node.type == "function_definition":
+            name = text_of(node.child_by_field_name("name"))
+            yield _Definition(node, (*names, name), decorators, owner)
+        elif node.type == "class_definition":
+            name = text_of(node.child_by_field_name("name"))
+            inside = children(node.child_by_field_name("body"))
+            if len(names) < MAX_DEPTH:
+                pending.extend((child, (*names, name), (), node) for child in reversed(inside))
+        elif node.type == "decorated_definition":
+            marks = tuple(child for child in node.named_children if child.type == "decorator")
+            definition = node.child_by_field_name("definition")
+            if definition is not None:
+                pending.append((definition, names, marks, owner))
+        elif node.type in (
+            "module",
+            "block",
+            "if_statement",
+            "else_clause",
+            "try_statement",
+            "except_clause",
+        ):
+            pending.extend((child, names, (), owner) for child in reversed(node.named_children))
+
+
+def _inherited(root: Node, definitions: list[_Definition]) -> Iterator[_Definition]:
+    """Tests that a class has from another of the file that is no test class itself."""
+    plain_classes: dict[str, list[_Definition]] = {}
+    for one in definitions:
+        if one.in_class is not None and len(one.names) == 2 and not _looks_like_test(one):
+            plain_classes.setdefault(one.names[0], []).append(one)
+    for node in children(root):
+        node = node.child_by_field_name("definition") or node
+        if node.type != "class_definition":
+            continue
+        name = text_of(node.child_by_field_name("name"))
+        for base in children(node.child_by_field_name("superclasses")):
+            for one in plain_classes.get(text_of(base), ()):
+                if one.names[-1].startswith("test"):
+                    yield _Definition(one.node, (name, one.names[-1]), one.decorators, node)
+
+
+def _helpers(functions: Mapping[str, _Definition]) -> dict[str, Helper]:
+    found: dict[str, Helper] = {}
+    for name, definition in functions.items():
+        node = definition.node
+        body = node.child_by_field_name("body")
+        if body is None or "fixture" in definition.decorated:
+            continue
+        helper = Helper(
+            body,
+            parameters_of(node),
+            awaited=text_of(node).startswith("async"),
+            entered="contextmanager" in definition.decorated,
+        )
+        if name in ("__init__", "__post_init__") and len(definition.names) > 1:
+            found[definition.names[-2]] = helper
+        elif "property" in definition.decorated:
+            found[f".{name}"] = helper
+        elif name not in ("setUp", "tearDown", "setup_method"):
+            found[name] = helper
+    return found
+
+
+def _constants(root: Node) -> dict[str, str]:
+    """Names of the file and of its classes that hold one literal."""
+    found: dict[str, str] = {}
+    taken: set[str] = set()
+    places = [root, *(
+        body
+        for node in children(root)
+        if (node.child_by_field_name("definition") or node).type == "class_definition"
+        and (body := (node.child_by_field_name("definition") or node).child_by_field_name("body"))
+    )]  # fmt: skip
+    for place in places:
+        for statement in children(place):
+            for name, value in _given(statement):
+                text = plain(value)
+                if name in taken or not is_literal(text):
+                    found.pop(name, None)
+                else:
+                    found[name] = text
+                taken.add(name)
+    return found
+
+
+def _tables(root: Node) -> dict[str, Node]:
+    return {
+        name: value
+        for statement in children(root)
+        for name, value in _given(statement)
+        if value is not None and value.type in TABLES
+    }
+
+
+def _given(statement: Node) -> list[tuple[str, Node | None]]:
+    inner = children(statement) if statement.type == "expression_statement" else []
+    return PYTHON.assigned(inner[0]) if len(inner) == 1 else []
+
+
+def _imports(root: Node) -> Iterator[str]:
+    for node in descendants(root, stop=("function_definition", "class_definition")):
+        if node.type in ("import_from_statement", "import_statement"):
+            for part in node.children_by_field_name("name"):
+                alias = part.child_by_field_name("alias")
+                yield text_of(alias or part).rpartition(".")[2]
+
+
+def _read_function(definition: _Definition, module: _Module) -> WrittenTest:
+    node = definition.node
+    body = node.child_by_field_name("body")
+    parts = list(descendants(node))
+    reading = new_reading(module.reading, body, parts)
+    reading.live = live_names(body, parts) if body is not None else None
+    cases = _read_decorators(reading, definition, module)
+    if body is not None:
+        read_block(reading, body, Around(), 0)
+    marked = [part for decorator in definition.decorators for part in descendants(decorator)]
+    words, called = names_in((*parts, *marked)), called_names(parts)
+    parameters = parameters_of(node)
+    asked = [one for name in parameters if (one := module.functions.get(name)) is not None]
+    if not cases and reading.rows:
+        cases = reading.rows[:_MAX_ROWS]
+    elif not cases and (reading.looped or any("params" in one.decorated for one in asked)):
+        cases = [UNKNOWN_CASES]
+    helpers = [module.functions[name] for name in sorted(called & module.functions.keys())[:_MAX_CALLED]]
+    tables = [module.reading.tables[name] for name in sorted(words & module.reading.tables.keys())]
+    further = [part for one in (*helpers, *asked) for part in descendants(one.node)]
+    called |= called_names(further) | names_in(marked) | set(parameters)
+    return WrittenTest(
+        name=".".join(definition.names)[-300:],
+        line=line_of(node),
+        checks=tuple(reading.checks),
+        skips=tuple(reading.skips),
+        cases=tuple(cases),
+        narrowed=tuple(reading.narrowed),
+        calls=tuple(sorted(called)),
+        mocked=tuple(sorted(_mocked((*parts, *marked)))),
+        literals=tuple(
+            sorted(
+                literals_in(
+                    (*parts, *marked, *further, *(part for one in tables for part in descendants(one)))
+                )
+            )
+        ),
+        body=body_identity(body),
+    )
+
+
+def _read_decorators(reading: Reading, definition: _Definition, module: _Module) -> list[str]:
+    """Take marks and strategies off the decorators. The rows that they give."""
+    cases: list[str] = []
+    for decorator in definition.decorators:
+        found = decorator_skip(reading, decorator, module.aliases)
+        if found is not None:
+            reading.skips.append(found)
+        rows = _parametrized(reading, decorator)
+        if rows:
+            cases = [f"{case} {row}".strip() for case in cases or [""] for row in rows[:_MAX_ROWS]][
+                :_MAX_ROWS
+            ]
+            reading.skips.extend(row_skips(reading, decorator))
+        reading.narrowed += _strategies(decorator)
+    return cases
+
+
+def _mocked(parts: Iterable[Node]) -> set[str]:
+    calls = (
+        plain(part)
+        for part in parts
+        if part.type == "call"
+        and re.search(r"patch|setattr", text_of(part.child_by_field_name("function"))[-40:])
+    )
+    return {name for call in calls for names in _MOCKED.findall(call) for name in names if name}
+
+
+def _strategies(decorator: Node) -> Iterator[str]:
+    """What a property is tried with."""
+    inner = children(decorator)
+    if inner and inner[0].type == "call":
+        name = text_of(inner[0].child_by_field_name("function")).rpartition(".")[2]
+        if name in ("given", "settings"):
+            yield f"{name} {plain(inner[0].child_by_field_name('arguments'))}"
+
+
+def _parametrized(reading: Reading, decorator: Node) -> list[str]:
+    """The rows of a `parametrize`, where they are written down."""
+    inner = children(decorator)
+    if not inner or inner[0].type != "call":
+        return []
+    name = text_of(inner[0].child_by_field_name("function"))
+    if not name.endswith(("parametrize", "parameterized.expand")):
+        return []
+    arguments = arguments_of(inner[0])
+    if name.endswith("parametrize"):
+        arguments = arguments[1:]
+    rows = next((part for part in arguments if part.type in ("list", "tuple", "set")), None)
+    if rows is None:
+        return table_rows(reading, arguments[0] if arguments else None) or [UNKNOWN_CASES]
+    return [plain(row) for row in children(rows)]
+
+
+def _loose_skips(root: Node, module: _Module) -> Iterator[SkipMark]:
+    """Marks on classes and on the file."""
+    for node in descendants(root, stop=("function_definition", "lambda")):
+        if node.type == "decorated_definition":
+            yield from class_skips(module.reading, node, module.aliases)
+        elif node.type == "assignment":
+            yield from assigned_skips(module.reading, node, module.aliases)
+        elif node.type in ("expression_statement", "raise_statement") and _at_top(node):
+            reading = new_reading(module.reading, None)
+            read_expression(reading, node, Around(conditions=_enclosing(node)), 0)
+            yield from reading.skips or applied_skips(module.reading, node, node, module.aliases)
+
+
+def _at_top(node: Node) -> bool:
+    """Whether a statement runs when the file is loaded."""
+    inner = children(node)
+    return bool(inner) and inner[0].type in ("call", "identifier", "attribute")
+
+
+def _enclosing(node: Node) -> tuple[tuple[Node, bool], ...]:
+    """The conditions that a statement at the top of a file stands under."""
+    above = node.parent
+    for _ in range(6):
+        if above is None:
+            break
+        condition = above.child_by_field_name("condition") if above.type == "if_statement" else None
+        if condition is not None:
+            return ((condition, True),)
+        if above.type in ("except_clause", "try_statement"):
+            # An import that fails.
+            return ((above, True),)
+        above = above.parent
+    return ()
