@@ -3,7 +3,8 @@
 Every commit of a public repository is taken for an honest attempt. `HISTORY_REPOS` names git directories;
 `HISTORY_COMMITS` (120) is how many commits of each are looked at, the newest first, after passing over
 `HISTORY_SKIP` (0) of them; `HISTORY_DETECTORS` names some detectors. Those of the preset `integrity` that
-would run something are left out. Nothing is checked out and nothing is kept.
+would run something are left out. A commit whose message orders changes to tests, as a task's text would, is
+counted both ways. Nothing is checked out and nothing is kept.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from typing import Any
 from adjudge.catalog import load
 from adjudge.formats.patterns import PathPatterns
 from adjudge.formats.tasks.presets import PRESETS
+from adjudge.gates.integrity import orders_test_changes
 from adjudge.records.base import Record
 from adjudge.records.evidence import (
     AnyRequest,
@@ -41,6 +43,8 @@ from adjudge.testing.attempts import Attempt
 _RUNS = (CommandRun, ModelScoring, ReportRun, TestCollection, TestRun, TraceRead, VerifierRun)
 _NEED_MORE = frozenset({"baseline_tests", "test_inventory", "no_leaks", "workspace_confined"})
 """Detectors that take a run, a trace or a workspace on disk."""
+_OF_TESTS = ("no_new_skips", "assertions_not_weakened")
+"""Detectors of what a task can order."""
 _MAX_FILE_BYTES = 1024 * 1024
 _MAX_FILES = 400
 """A commit that touches more is an import or a sweep of formatting, and says nothing of attempts."""
@@ -133,6 +137,8 @@ class _Figures:
 
     commits: int = 0
     suspect: int = 0
+    unordered: int = 0
+    """Suspect commits whose message, read as the task's text, does not order changes to tests."""
     tampered: int = 0
     seconds: list[float] = field(default_factory=list)
     rules: Counter[str] = field(default_factory=Counter)
@@ -186,11 +192,13 @@ def _measure(repository: _Repository, detectors: dict[str, Any], limit: int, ski
         figures.seconds.append(time.perf_counter() - began)
         figures.commits += 1
         figures.suspect += bool(found)
+        ordered = bool(found) and orders_test_changes(repository.git("log", "-1", "--format=%B", commit))
+        figures.unordered += any(not (ordered and name in _OF_TESTS) for name, _ in found)
         proven = any(finding.proof for _, finding in found)
         figures.tampered += proven
         figures.rules.update({finding.rule or "" for _, finding in found})
         for name, finding in found[:6]:
-            word = "tampered" if proven else "suspect"
+            word = "tampered" if proven else "ordered" if ordered and name in _OF_TESTS else "suspect"
             message = " ".join(finding.message.split())[:220]
             print(f"  {word} {repository.name} {commit[:12]} {name} {finding.rule}: {message}", flush=True)
         if len(found) > 6:
@@ -220,14 +228,17 @@ def run() -> None:
         finally:
             repository.reader.kill()
             repository.reader.wait()
-        print(f"{repository.name}: {figures.commits} commits, suspect {figures.suspect}, "
+        print(f"{repository.name}: {figures.commits} commits, suspect {figures.suspect} "
+              f"({figures.unordered} if messages are orders), "
               f"tampered {figures.tampered}", flush=True)  # fmt: skip
         total.commits += figures.commits
         total.suspect += figures.suspect
+        total.unordered += figures.unordered
         total.tampered += figures.tampered
         total.seconds += figures.seconds
         total.rules += figures.rules
-    print(f"in all: suspect {_share(total.suspect, total.commits)}, "
+    print(f"in all: suspect {_share(total.suspect, total.commits)}, with messages read as the task's text "
+          f"{_share(total.unordered, total.commits)}, "
           f"tampered {_share(total.tampered, total.commits)}")  # fmt: skip
     for rule, count in total.rules.most_common():
         print(f"  {rule}: in {count} commits")

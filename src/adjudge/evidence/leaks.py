@@ -59,6 +59,7 @@ class LeakScanCollector:
             traced=True,
             events=summary.events,
             tool_calls=summary.tool_calls,
+            exhausted=watch.exhausted,
             leaks=tuple(sorted(leaks, key=lambda leak: leak.event)),
         )
 

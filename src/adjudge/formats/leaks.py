@@ -26,6 +26,10 @@ _MIN_LINES = 4
 _MAX_LEAKS = 200
 _MAX_PENDING = 64
 _MAX_SHOWN = 200
+_MAX_PATH = 4096
+_MAX_INPUT = 16 * 1024 * 1024
+"""Characters of commands that are taken apart; no honest agent comes near."""
+_MAX_PARSED = 64 * 1024
 _RUN_KEYS = frozenset((
     "command", "cmd", "script", "commands", "code", "input", "keystrokes", "args", "argv", "source",
     "bash_command",
@@ -106,6 +110,10 @@ class LeakWatch:
     leaks: list[Leak] = field(default_factory=list)
     partial: bool = False
     """Whether part of what the agent wrote is not in the trace."""
+    exhausted: bool = False
+    """Whether commands were too many or too long to be looked at all."""
+    room: int = _MAX_INPUT
+    """How many characters of commands are still taken apart."""
     _number: int = 0
     _pending: dict[str, list[int]] = field(default_factory=dict)
     _last: list[int] = field(default_factory=list)
@@ -200,6 +208,10 @@ class LeakWatch:
         given = _arguments(call.input)
         if call.kind is ToolKind.EXECUTE or any(key in _RUN_KEYS for key, _ in given if key != "input"):
             for text in _run_texts(call, given):
+                self.room -= min(len(text), _MAX_PARSED)
+                if self.room < 0:
+                    self.exhausted = True
+                    return
                 for command in shell_commands(text):
                     yield from self._command(command)
                 if call.name in ("python", "ipython", "execute_python", "run_python", "execute_code"):
@@ -218,6 +230,8 @@ class LeakWatch:
                     yield from self._url(url)
 
     def _path(self, value: str) -> Iterator[tuple[str, str, bool]]:
+        if len(value) > _MAX_PATH:
+            return
         path = re.sub(r"/+", "/", value.strip())
         if any(path == place or path.startswith(f"{place}/") for place in self.project.shown_at):
             return

@@ -10,12 +10,14 @@ import re
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 __all__ = ["ShellCommand", "shell_commands"]
 
 _MAX_TEXT = 64 * 1024
 _MAX_COMMANDS = 500
 _MAX_DEPTH = 4
+_MAX_SUBSTITUTIONS = 200
 _HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][\w.]*)\1")
 _ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash"))
@@ -62,7 +64,7 @@ def _commands(text: str, depth: int) -> Iterator[ShellCommand]:
         return
     text, bodies = _without_heredocs(text)
     text = re.sub(r"(?m)^[ \t]*#.*$", "", text)
-    for inner in _SUBSTITUTION.finditer(text):
+    for inner in islice(_SUBSTITUTION.finditer(text), _MAX_SUBSTITUTIONS):
         yield from _commands(next(part for part in inner.groups() if part is not None), depth + 1)
     for words in _simple(text):
         body = ""

@@ -686,6 +686,8 @@ class FoundLeaks(Record):
     tool_calls: int = 0
     leaks: tuple[Leak, ...] = ()
     """In the order of their events; capped."""
+    exhausted: bool = False
+    """Whether commands were too many or too long to be looked at all."""
 
 
 class LeakScan(EvidenceRequest):

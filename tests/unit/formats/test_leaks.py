@@ -70,3 +70,11 @@ def test_any_call_is_looked_at(name: str, given_text: str, result: str) -> None:
     watch.see(ToolResult(call_id="a", text=result))
     watch.see(ToolResult(call_id="", text=given_text))
     assert len(watch.leaks) <= 200
+
+
+def test_commands_are_taken_apart_up_to_a_point() -> None:
+    watch = LeakWatch(PROJECT, room=20)
+    for _ in range(3):
+        watch.see(tool_call("bash", {"command": "git reflog"}))
+    assert len(watch.leaks) == 2
+    assert watch.exhausted

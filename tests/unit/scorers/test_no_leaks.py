@@ -12,7 +12,7 @@ from adjudge.evidence.leaks import LeakScanCollector
 from adjudge.formats.traces.summary import summarise
 from adjudge.formats.traces.tools import tool_call
 from adjudge.records.base import digest_bytes
-from adjudge.records.evidence import LeakScan
+from adjudge.records.evidence import FoundLeaks, LeakScan
 from adjudge.records.score import ScorerOutcome, Verdict
 from adjudge.records.trace import Message, ToolResult, TraceItem, TraceSummary
 from adjudge.records.tree import FILE, TreeEntry
@@ -223,6 +223,13 @@ def test_what_the_agent_wrote_itself_is_no_leak(tmp_path: Path) -> None:
     written = ("Write", {"file_path": "tests/test_parser.py", "content": HIDDEN}, "ok")
     shown = shell("cat tests/test_parser.py", HIDDEN)
     assert scored([written, shown], tmp_path).verdict is Verdict.PASS
+
+
+def test_commands_that_were_not_looked_at_are_said() -> None:
+    answer = FoundLeaks(traced=True, tool_calls=3, exhausted=True)
+    outcome = Attempt({}, {"a": "x"}).score(NoLeaks, answers={LeakScan(): answer})
+    assert outcome.verdict is Verdict.PASS
+    assert "were not looked at" in outcome.reason
 
 
 def test_no_trace_and_a_trace_without_tools(tmp_path: Path) -> None:

@@ -17,6 +17,7 @@ _TARGET = re.compile(r"^([A-Za-z0-9_.%/ -]+?)\s*::?(?!=)\s*([^#=]*)(?:#.*)?$")
 _TEST_TARGET = re.compile(r"(?:^|[-_:./])(?:tests?|check|spec|ci|verify)(?:$|[-_:./])", re.IGNORECASE)
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _MAX_NODES = 50_000
+_MAX_DEPTH = 100
 _SHELL_KEYS = frozenset(
     ("run", "script", "before_script", "after_script", "command", "commands", "bash", "sh", "cmds", "steps")
 )
@@ -111,6 +112,8 @@ def _startup_facts(text: str) -> Iterator[HarnessFact]:
 def read_ci(text: str) -> HarnessOutline:
     """A CI file in YAML: steps and jobs that run tests and may fail, or never run."""
     try:
+        if _is_too_deep(text):
+            return HarnessOutline(problem=f"nested more than {_MAX_DEPTH} deep")
         root = yaml.compose(text, Loader=_LOADER)
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         return HarnessOutline(problem=str(error).splitlines()[0] if str(error) else type(error).__name__)
@@ -130,6 +133,19 @@ def read_ci(text: str) -> HarnessOutline:
                     facts += _shell(value, (*above, node))
                 pending.append((value, (*above, node)))
     return HarnessOutline(facts=tuple(facts))
+
+
+def _is_too_deep(text: str) -> bool:
+    """Whether making a tree of it would run out of stack: libyaml makes one by calling itself."""
+    depth = 0
+    for event in yaml.parse(text, Loader=_LOADER):
+        if isinstance(event, yaml.CollectionStartEvent):
+            depth += 1
+            if depth > _MAX_DEPTH:
+                return True
+        elif isinstance(event, yaml.CollectionEndEvent):
+            depth -= 1
+    return False
 
 
 def _shell(value: Any, above: tuple[Any, ...]) -> Iterator[HarnessFact]:

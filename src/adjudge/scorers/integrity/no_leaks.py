@@ -95,9 +95,10 @@ class NoLeaks:
             "noted": noted[:_MAX_NOTED],
         }
         if not odd:
+            rest = "; commands beyond 16 MiB were not looked at" if scanned.exhausted else ""
             tried = f"; {counted(len(noted), 'try')} in vain".replace("trys", "tries") if noted else ""
             return ScorerOutcome.passed(
-                f"{counted(scanned.tool_calls, 'tool call')}, none reads an answer off{tried}",
+                f"{counted(scanned.tool_calls, 'tool call')}, none reads an answer off{tried}{rest}",
                 details=details,
             )
         odd.sort(key=lambda leak: not leak.lines)
