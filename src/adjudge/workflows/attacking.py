@@ -52,7 +52,7 @@ __all__ = [
     "known_attacks",
 ]
 
-_WALL_S = 120.0
+_WALL_S = 240.0
 """What a scripted attack may take; it has nothing to think about."""
 _ASKS_A_MODEL = ("model_judge",)
 """Scorer types that are left out: no attack is worth a bill."""

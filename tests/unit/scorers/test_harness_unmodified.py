@@ -560,6 +560,14 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
         {"tox.ini": "[testenv:bench]\ncommands = pytest\n"},
         {"tox.ini": "[testenv:bench]\ncommands = pytest bench/test_speed.py\n"},
     ),
+    "a runner for browsers": (
+        {},
+        {"playwright.config.js": "module.exports = { testMatch: '**/*.pw.js' };\n"},
+    ),
+    "helpers for every test": (
+        {"test/test_helper.rb": "require 'minitest/autorun'\n"},
+        {"test/test_helper.rb": "require 'minitest/autorun'\n\nclass Minitest::Test\n  def app; end\nend\n"},
+    ),
     "examples aside": (
         {"setup.cfg": "[tool:pytest]\n", "examples/test_x.py": TEST},
         {"setup.cfg": "[tool:pytest]\nnorecursedirs = examples\n"},

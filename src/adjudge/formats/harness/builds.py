@@ -122,7 +122,6 @@ _RUBY = (
     ("machinery-patched", re.compile(
         r"(?:RSpec::(?:Expectations|Matchers|Core::Example)\S*|Minitest::(?:Assertions|Test)|Test::Unit::\S+)"
         r"\.(?:class_eval|send|define_method|prepend)\b"
-        r"|^\s*module\s+Minitest::Assertions\b|^\s*class\s+(?:RSpec::Core::Example|Minitest::Test)\b"
     )),
 )  # fmt: skip
 

@@ -45,6 +45,7 @@ _HOLLOW = re.compile(
 _TEST_FILE = re.compile(
     r"(?:^|[\s=])\S*(?:test_\w+\.py|_test\.(?:py|go|rb)|\.(?:test|spec)\.\w+|_spec\.rb)(?:::\S+)?"
 )
+_BROWSERS = re.compile(r"playwright|cypress|wdio|protractor|e2e")
 _WHOLE = re.compile(r"(?:\w+ )?(?:tests?|check|testenv|script)")
 """Commands that stand for the whole suite; others may well run a part of it."""
 _GLOBS = ("testMatch", "include", "spec", "specPattern")
@@ -141,7 +142,8 @@ def _weaker(
     if after.kind is SettingKind.LEAVES_OUT:
         message = _left_out(before, after, tests)
     elif after.kind is SettingKind.SELECTS:
-        message = _narrowed(before, after, tests)
+        # A configuration that comes with another runner chooses among tests of its own.
+        message = None if before is None and _BROWSERS.search(file.path) else _narrowed(before, after, tests)
     elif after.kind is SettingKind.COMMAND and before is not None:
         message = _replaced(before, after, tests, script=file.role == "script")
     if message is None:
