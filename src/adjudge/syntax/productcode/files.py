@@ -28,6 +28,8 @@ _TOOL_FILE: Final = re.compile(
     r"|(?:^|[._-])tests?[._-]|_test\.\w+$|[a-z]Tests?\.\w+$|^tests?[A-Z]?\w*\.\w+$|-test\.\w+$|^\."
     r"|^\w*[tT]est(?:ing|[uU]til|[hH]elper|[sS]upport)s?\w*\.\w+$",
 )
+_GO_TOOL_FILE: Final = re.compile(r"_test\.go$|test|mock|bench|^magefile\.go$|^\.", re.IGNORECASE)
+"""In Go every other file of a package is compiled into the program that runs its tests."""
 _TOOLING: Final = re.compile(r"pytest|unittest|vitest|jest|(?:^|[/_.-])testing(?:[/_.-]|$)")
 _PLUGIN: Final = re.compile(r"(?:^|[/_.-])(?:plugins?|mock|mocks|fixtures?)(?:[/_.-]|$)")
 _SCRIPT_DIR: Final = frozenset({"bin", "cmd", "scripts", "tools"})
@@ -43,7 +45,8 @@ def may_be_product(path: str) -> bool:
     *folders, name = path.split("/")
     lowered = [folder.lower() for folder in folders]
     root = lowered[1:3] if lowered[:1] and lowered[0] in _PACKAGES else lowered[:1]
-    return _OF_TESTS.isdisjoint(lowered) and _BESIDE.isdisjoint(root) and _TOOL_FILE.search(name) is None
+    tools = _GO_TOOL_FILE if name.endswith(".go") else _TOOL_FILE
+    return _OF_TESTS.isdisjoint(lowered) and _BESIDE.isdisjoint(root) and tools.search(name) is None
 
 
 def is_test_tooling(path: str) -> bool:
