@@ -7,6 +7,7 @@ Lines of a hunk begin with a space, + or -, so that nothing in a file can begin 
 from __future__ import annotations
 
 import functools
+import itertools
 import os
 import re
 import weakref
@@ -25,7 +26,7 @@ from adjudge.records.paths import render_path
 from adjudge.web.agenttrace.highlighting import Line, Piece, highlight, language_of, markup
 from adjudge.web.agenttrace.spools import spool
 
-__all__ = ["DiffFile", "DiffRow", "FileText", "Pair", "StoredDiff", "describe_change", "pairs_of"]
+__all__ = ["DiffFile", "DiffRow", "FileText", "Pair", "StoredDiff", "coloured", "describe_change", "pairs_of"]
 
 MAX_SECTION_BYTES = 8 << 20
 """Text of one file that is read."""
@@ -51,6 +52,11 @@ class DiffRow(NamedTuple):
     """Characters that are not shown."""
     unended: bool = False
     """Whether the file ends here without a newline."""
+
+    @property
+    def text(self) -> str:
+        """The characters that are shown."""
+        return "".join(piece.text for piece in self.line)
 
     @property
     def html(self) -> Markup:
@@ -129,7 +135,7 @@ class StoredDiff:
         return next((file for file in self.files if path in file.change.paths), None)
 
     def text(self, file: DiffFile) -> FileText:
-        """The lines of a file's diff, highlighted; remembered, for pages ask for them again."""
+        """The lines of a file's diff; remembered, for pages ask for them again."""
         if self._file is None:
             return FileText(notes=("the text of the diff was not kept",))
         with self._lock:
@@ -209,38 +215,54 @@ def _paths_of(head: bytes) -> list[str]:
 
 
 def _rows(patch: FilePatch) -> Iterator[DiffRow]:
-    language = language_of(patch.new_path or patch.old_path or "")
     delta = 0
     for hunk in patch.hunks:
-        yield from _hunk_rows(hunk, delta, language)
+        yield from _hunk_rows(hunk, delta)
         delta += len(hunk.new) - len(hunk.old)
 
 
-def _hunk_rows(hunk: PatchHunk, delta: int, language: str | None) -> Iterator[DiffRow]:
+def _hunk_rows(hunk: PatchHunk, delta: int) -> Iterator[DiffRow]:
     # A hunk that expects nothing names the line before it.
     old = hunk.old_start + (0 if hunk.old else 1)
     new = old + delta
-    texts = [_shown(line.text) for line in hunk.lines]
-    marked = list(zip(hunk.lines, texts, strict=True))
-    before = iter(highlight([text for line, (text, _) in marked if line.op != "+"], language))
-    after = iter(highlight([text for line, (text, _) in marked if line.op != "-"], language))
     before_at, after_at = old - (not hunk.old), new - (not hunk.new)
-    head = f"@@ -{before_at},{len(hunk.old)} +{after_at},{len(hunk.new)} @@"
-    yield DiffRow("@", None, None, (Piece("", head),))
-    for line, (_, cut) in marked:
+    yield _row("@", f"@@ -{before_at},{len(hunk.old)} +{after_at},{len(hunk.new)} @@")
+    for line in hunk.lines:
+        text, cut = _shown(line.text)
         unended = not line.text.endswith(b"\n")
-        if line.op == "-":
-            yield DiffRow("-", old, None, next(before), cut, unended)
-            old += 1
-        else:
-            pieces = next(after)
-            if line.op == " ":
-                next(before)
-                yield DiffRow(" ", old, new, pieces, cut, unended)
-                old += 1
-            else:
-                yield DiffRow("+", None, new, pieces, cut, unended)
-            new += 1
+        numbers = (None if line.op == "+" else old, None if line.op == "-" else new)
+        yield _row(line.op, text, *numbers, cut, unended)
+        old += line.op != "+"
+        new += line.op != "-"
+
+
+def _row(
+    op: str, text: str, old: int | None = None, new: int | None = None, cut: int = 0, unended: bool = False
+) -> DiffRow:
+    return DiffRow(op, old, new, (Piece("", text),) if text else (), cut, unended)
+
+
+def coloured(rows: Sequence[DiffRow], path: str) -> list[DiffRow]:
+    """The same lines with their colours.
+
+    Only what is shown is coloured, each side of a hunk as one text: a file may have any number of lines.
+    """
+    language = language_of(path)
+    if language is None:
+        return list(rows)
+    done: list[DiffRow] = []
+    for is_head, group in itertools.groupby(rows, key=lambda row: row.op == "@"):
+        lines = list(group)
+        if is_head:
+            done += lines
+            continue
+        before = iter(highlight([row.text for row in lines if row.op != "+"], language))
+        after = iter(highlight([row.text for row in lines if row.op != "-"], language))
+        for row in lines:
+            old = next(before) if row.op != "+" else ()
+            new = next(after) if row.op != "-" else ()
+            done.append(row._replace(line=old if row.op == "-" else new))
+    return done
 
 
 def _shown(raw: bytes) -> tuple[str, int]:
@@ -252,7 +274,7 @@ def _shown(raw: bytes) -> tuple[str, int]:
 def _raw_rows(data: bytes) -> Iterator[DiffRow]:
     for raw in data.split(b"\n")[:2_000]:
         text, cut = _shown(raw)
-        yield DiffRow(" ", None, None, (Piece("", text),), cut)
+        yield _row(" ", text, cut=cut)
 
 
 def pairs_of(rows: Sequence[DiffRow]) -> list[Pair]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from adjudge.records.paths import render_path
-from adjudge.web.agenttrace.diffs import DiffFile, DiffRow, StoredDiff, describe_change, pairs_of
+from adjudge.web.agenttrace.diffs import DiffFile, DiffRow, StoredDiff, coloured, describe_change, pairs_of
 from adjudge.web.agenttrace.placing import Note, Placed, anchor_of, place_notes
 
 __all__ = ["FILE_ROWS", "FileView", "NotedRow", "file_view", "file_views", "row_of_finding"]
@@ -104,7 +104,8 @@ def file_view(
     placed = place_notes(file, text.rows, notes)
     start = min(max(0, start), max(0, len(text.rows) - 1)) // limit * limit
     end = min(len(text.rows), start + limit)
-    rows = [_noted(file, row, placed, at, prefix) for at, row in enumerate(text.rows[start:end], start)]
+    lines = coloured(text.rows[start:end], file.change.path)
+    rows = [_noted(file, row, placed, at, prefix) for at, row in enumerate(lines, start)]
     return FileView(
         file,
         prefix,

@@ -239,8 +239,7 @@ def _file(file: Any) -> ChangedFile:
 
 
 def _line(row: DiffRow) -> DiffLine:
-    text = "".join(piece.text for piece in row.line)
-    return DiffLine(op=row.op, old=row.old, new=row.new, text=text, cut=row.cut)
+    return DiffLine(op=row.op, old=row.old, new=row.new, text=row.text, cut=row.cut)
 
 
 @router.get(

@@ -7,7 +7,7 @@ import pytest
 from tests.web.stored import HOSTILE, change_set
 
 from adjudge.store.blobs import BlobDirectory
-from adjudge.web.agenttrace.diffs import FileText, StoredDiff, describe_change, pairs_of
+from adjudge.web.agenttrace.diffs import FileText, StoredDiff, coloured, describe_change, pairs_of
 from adjudge.web.agenttrace.highlighting import MAX_LINE, Piece, highlight, language_of, markup
 
 
@@ -21,7 +21,7 @@ def diff(folder: Path, before: dict[Any, Any], after: dict[Any, Any]) -> StoredD
 
 
 def ops(text: FileText) -> list[tuple[str, int | None, int | None, str]]:
-    return [(row.op, row.old, row.new, "".join(piece.text for piece in row.line)) for row in text.rows]
+    return [(row.op, row.old, row.new, row.text) for row in text.rows]
 
 
 class TestStoredDiff:
@@ -121,6 +121,16 @@ class TestStoredDiff:
 
 
 class TestHighlighting:
+    def test_each_side_of_a_hunk_is_one_text(self, tmp_path: Path) -> None:
+        found = diff(
+            tmp_path, {"a.py": 'x = 1\n"""old\ndoc"""\n'}, {"a.py": 'x = 1\n"""new\ndoc"""\ny = 2\n'}
+        )
+        rows = coloured(found.text(found.files[0]).rows, "a.py")
+        assert [row.text for row in rows] == [row.text for row in found.text(found.files[0]).rows]
+        assert {piece.style for row in rows if "doc" in row.text for piece in row.line} == {"sd"}
+        assert coloured(rows, "a.unknown") == rows
+        found.close()
+
     def test_colours_by_class_and_keeps_every_character(self) -> None:
         lines = ['"""A text', 'over lines."""', "", "def f(x):", "\treturn 1  # é"]
         coloured = highlight(lines, "python")
