@@ -15,6 +15,7 @@ pytestmark = pytest.mark.anyone
         "a.py",
         "src/tools/a.py",
         "pkg/scripts/run.go",
+        "pkg/setup.go",
         "src/latest.py",
         "lib/contest.js",
         "packages/ui/src/a.ts",
