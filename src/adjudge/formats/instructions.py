@@ -12,9 +12,14 @@ from typing import Final
 __all__ = ["calls_tests_wrong", "names_of", "orders_other_behaviour", "orders_test_changes"]
 
 _ORDER = re.compile(
-    r"\b(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean up|refactor)\w*"
+    r"\b(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean up|refactor|mov|disabl|revert"
+    r"|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert)\w*"
     r"(?:\s+[\w'`-]+){0,6}?\s+(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?)\b",
     re.IGNORECASE,
+)
+_GOAL = re.compile(r"\b(?:so that|until|mak(?:e|es|ing)|keep(?:s|ing)?)\b", re.IGNORECASE)
+_REACHED = re.compile(
+    r"\s+(?:\w+\s+){0,2}?(?:pass|passes|succeed|succeeds|green|work|works|run|hold)\b", re.IGNORECASE
 )
 _FORBIDDEN = re.compile(
     r"\b(?:not|never|no(?! longer)|without|avoid|cannot|forbidden)\b|n't\b|\bleave\b", re.IGNORECASE
@@ -77,7 +82,8 @@ def orders_test_changes(instruction: str) -> bool:
     for match in _ORDER.finditer(instruction):
         if _is_forbidden(instruction, match):
             return False
-        found = True
+        # "Change it so that the tests pass" names a goal, and orders no change to them.
+        found = found or not (_REACHED.match(instruction, match.end()) or _GOAL.search(match[0]))
     return found
 
 
