@@ -37,10 +37,11 @@ _FALSE = frozenset(
     {"False", "false", "0", "None", "null", "nil", "undefined", '""', "[ ]", "( )", "{ }", "!1"}
 )
 _LITERAL = re.compile(
-    r"""(?:\s|-?\d[\w.]*|[bruf]?"[^"]*"|[\[\](){}:-]
-    |\b(?:None|True|False|true|false|null|nil|undefined|new|set|frozenset|list|dict|tuple)\b)+""",
+    r"""(?:\s|-?\d[\w.]*+|[bruf]?"[^"]*"|[\[\](){}:-]
+    |\b(?:None|True|False|true|false|null|nil|undefined|new|set|frozenset|list|dict|tuple)\b)++""",
     re.VERBOSE,
 )
+"""Possessive: a number can be cut into numbers in as many ways as it has digits, and all would be tried."""
 _COMPARED = re.compile(r'(-?[\d.]+|"[^"]*") (==|===|!=|!==|<|>|<=|>=|is|is not) (-?[\d.]+|"[^"]*")')
 _ITSELF = re.compile(r"(\w+) (?:==|===|is) (\w+)")
 _MEMBER = re.compile(r"(?:self|cls|this|type \( self \)|self \. __class__|@@?) ?\.? ?(\w+)$")
