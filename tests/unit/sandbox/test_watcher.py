@@ -4,7 +4,7 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from adjudge.records.sandbox import Ended, Limits
@@ -26,7 +26,9 @@ def child(code: str) -> Iterator[subprocess.Popen[bytes]]:
         yield process
     finally:
         for pid in reversed(descendants(process.pid)):
-            os.kill(pid, 9)
+            # Ending one can end others that wait for it.
+            with suppress(ProcessLookupError):
+                os.kill(pid, 9)
         process.wait()
         assert process.stdout is not None
         process.stdout.close()
