@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
-from functools import cache
 
 from adjudge.cli.console import note
 from adjudge.contracts import SandboxBackend
 from adjudge.records.task import Task
-from adjudge.sandbox.choose import choose_backend, refuse_unknown
 from adjudge.settings import Settings
+from adjudge.workflows.backends import choose_by_settings
 
 __all__ = ["backend_chooser"]
 
@@ -23,18 +21,4 @@ def backend_chooser(
     Raises:
         PluginNotFound: There is no sandbox of the name that is asked for.
     """
-    refuse_unknown(asked or settings.sandbox)
-    lock = threading.Lock()
-
-    @cache
-    def chosen(name: str) -> SandboxBackend:
-        choice = choose_backend(name)
-        say(f"sandbox: {choice.explanation}")
-        return choice.backend
-
-    def choose(task: Task) -> SandboxBackend:
-        # Several threads ask at once, and it is said once.
-        with lock:
-            return chosen(settings.sandbox_for(asked, task.scenario.sandbox.backend))
-
-    return choose
+    return choose_by_settings(asked, settings, say)

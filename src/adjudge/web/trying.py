@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from functools import cache
 from pathlib import Path
 
-from adjudge.contracts import SandboxBackend
 from adjudge.errors import UsageError
-from adjudge.records.task import Task
-from adjudge.sandbox.choose import choose_backend
-from adjudge.settings import Settings, load_settings
+from adjudge.settings import load_settings
 from adjudge.store.runs import RunDatabase
+from adjudge.workflows.backends import choose_by_settings
 from adjudge.workflows.editing import Tried, try_recipe
 
 __all__ = ["try_on"]
@@ -33,17 +29,6 @@ def try_on(store: RunDatabase, run: str, file: Path, text: str) -> Tried:
         raise UsageError("other recipes are being tried; try again in a moment")
     try:
         settings = load_settings()
-        return try_recipe(store, settings, _chooser(settings), run, file, text)
+        return try_recipe(store, settings, choose_by_settings(None, settings), run, file, text)
     finally:
         _SLOTS.release()
-
-
-def _chooser(settings: Settings) -> Callable[[Task], SandboxBackend]:
-    @cache
-    def chosen(name: str) -> SandboxBackend:
-        return choose_backend(name).backend
-
-    def choose(task: Task) -> SandboxBackend:
-        return chosen(settings.sandbox_for(None, task.scenario.sandbox.backend))
-
-    return choose

@@ -33,7 +33,7 @@ from adjudge.web.dependencies import CurrentUser, Store, found
 from adjudge.web.query import RunQuery, dump_filter
 from adjudge.web.rendering import render
 from adjudge.workflows.inspecting import inspect_run
-from adjudge.workflows.reviewing import QueueOrder, agreements, make_queue
+from adjudge.workflows.reviewing import Queue, QueueOrder, agreements, make_queue
 
 __all__ = ["router"]
 
@@ -78,6 +78,9 @@ class _Place:
             chosen_name=local,
         )
 
+    def queue(self, store: RunDatabase) -> Queue:
+        return make_queue(store, self.wanted, reviewer=self.reviewer, order=self.order, seed=self.seed)
+
     def items(self) -> list[tuple[str, str]]:
         found = dump_filter(self.wanted)
         if self.order is not QueueOrder.NEWEST:
@@ -108,7 +111,7 @@ class _Typed(NamedTuple):
 def queue(request: Request, store: Store, user: CurrentUser) -> Response:
     """The queue, and how far people agree."""
     place = _Place.parse(request, user)
-    queued = make_queue(store, place.wanted, reviewer=place.reviewer, order=place.order, seed=place.seed)
+    queued = place.queue(store)
     return render(
         request,
         "review/queue.html",
@@ -150,7 +153,7 @@ def _say(request: Request, store: RunDatabase, place: _Place, evaluation_id: str
         others=str(form.get("others", "")),
         notes=str(form.get("notes", "")).replace("\r\n", "\n"),
     )
-    queued = make_queue(store, place.wanted, reviewer=place.reviewer, order=place.order, seed=place.seed)
+    queued = place.queue(store)
     following = queued.after(evaluation.id)
     if form.get("do") != "skip":
         categories = [*typed.categories, *(part.strip() for part in typed.others.split(","))]
@@ -190,7 +193,7 @@ def _look(
         with reader.diff(seen.run) as diff:
             total, incomplete = len(diff.files), diff.incomplete
             views = file_views(diff, diff.files[:_FILES], {} if blind else notes_of(evaluation))
-    queued = make_queue(store, place.wanted, reviewer=place.reviewer, order=place.order, seed=place.seed)
+    queued = place.queue(store)
     ids = [one.evaluation_id for one in queued.left]
     defined = list(seen.task.scenario.error_categories) if seen.task is not None else []
     used = dict.fromkeys(category for said in evaluation.annotations for category in said.categories)
