@@ -294,7 +294,17 @@ class Attempt:
     ) -> FakeEvidence:
         """Evidence for exactly these requests; `answers` overrides what the attempt itself would answer."""
         given = answers or {}
-        return FakeEvidence({ask: given[ask] if ask in given else self.answer(ask) for ask in requests})
+        return FakeEvidence({ask: given[ask] if ask in given else self._answered(ask) for ask in requests})
+
+    def _answered(self, request: AnyRequest) -> Record:
+        """An answer, made once: suites ask the same of an attempt many times."""
+        if request not in self._answers:
+            self._answers[request] = self.answer(request)
+        return self._answers[request]
+
+    @cached_property
+    def _answers(self) -> dict[AnyRequest, Record]:
+        return {}
 
     def score(
         self,
