@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from adjudge.contracts import Subject
 from adjudge.errors import WorkspaceUnreadable
-from adjudge.evidence.outlining import Outliner, OutlineUnavailable
+from adjudge.evidence.outlining import Outliner, OutlineUnavailable, outlining
 from adjudge.formats.harness.commands import one_line
 from adjudge.formats.harness.outline import MAX_CONFIG_BYTES, outline_config, reads_config
 from adjudge.formats.patterns import PathPatterns
@@ -56,13 +56,16 @@ class HarnessScanCollector:
     kind: ClassVar[str] = "harness_scan"
     cost: ClassVar[int] = 1
 
+    def __init__(self, outliner: Outliner | None = None) -> None:
+        self._outliner = outliner
+
     async def collect(self, request: HarnessScan, subject: Subject) -> ScannedHarness:
         """Scan every changed file that decides how tests run."""
         commands = commands_of(subject)
         files: list[HarnessFile] = []
         unscanned: list[str] = []
         budget = _MAX_TOTAL_BYTES
-        with Outliner() as outliner:
+        with outlining(self._outliner) as outliner:
             for change in subject.change_set.changes:
                 role = harness_role(change, commands)
                 if role is None:
