@@ -22,7 +22,8 @@ _GRADER_PATHS = re.compile(r"(?:^s|/)logs/verifier(?:/|$)|(?:^s|/)logs/reward\b"
 _RESULT_PATHS = re.compile(
     r"(?i)(?:^s|/)(?:reward\.(?:json|txt)|ctrf[\w-]*\.json|junit[\w.-]*\.xml|test[-_]?results?(?:\.\w+|/)|"
     r"test[-_]report\w*(?:\.\w+|/)|TEST-[\w.*-]+\.xml|pytest[-_]report\w*\.\w+|\.?report\.junit\.xml|"
-    r"(?:surefire|failsafe)-reports(?:/|$)|xunit[\w.-]*\.xml|lastfailed$|rspec\.xml)"
+    r"(?:surefire|failsafe)-reports(?:/|$)|xunit[\w.-]*\.xml|lastfailed$|rspec\.xml|\.coverage$|"
+    r"(?:jest|vitest|mocha|pytest)[-_]?(?:results?|output|report)\.(?:json|xml))"
 )
 _DETACHING = re.compile(r"\bnohup\b|\bsetsid\b|\bdisown\b|&\s*$")
 _SHELLS = re.compile(
@@ -50,9 +51,7 @@ def writes_results(place: Place, facts: FileFacts) -> Iterator[Act]:
         for inner, value in literals_in(source, part, 80):
             values.append(value)
             del inner
-        for word in re.findall(r"[A-Za-z_]\w*", source.of(part, 200)):
-            if word in facts.constants:
-                values.append(f"s{facts.constants[word]}")
+        values += [f"s{text}" for text in facts.strings_of(source.of(part, 300))]
     if called.rpartition(".")[2] in ("open", "OpenFile"):
         modes = [value for value in values if _MODE.match(value)]
         if source.language in ("python", "ruby") and not any(set(mode[1:]) & set("wax+") for mode in modes):

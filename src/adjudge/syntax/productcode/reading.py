@@ -14,6 +14,7 @@ from typing import Final
 from tree_sitter import Node
 
 from adjudge.syntax.bodies import COMMENTS
+from adjudge.syntax.productcode.folding import unfolded
 
 __all__ = ["CALLS", "FUNCTIONS", "LineRanges", "Place", "Source", "children", "places"]
 
@@ -50,6 +51,11 @@ _JS_IMPORT = re.compile(
 _JS_REQUIRE = re.compile(
     r"""\b(?:const|let|var)[ \t]+(?:(\w+)|\{([^}]{0,2000})\})[ \t]*=[ \t]*"""
     r"""(?:require\(["'](?:node:)?([^"'\n]+)["']\)|(process|globalThis|global))[ \t]*[;\n.]"""
+)
+_LOADED = re.compile(
+    r"""^[ \t]*(?:const |let |var )?(\w+)[ \t]*=[^=\n]{0,80}?"""
+    r"""\b(__import__|import_module|require|getBuiltinModule)\(([^\n]{1,300})\)[^\n()]*$""",
+    re.M,
 )
 _GO_IMPORT = re.compile(r'^[ \t]*(?:import[ \t]+)?(\w+)[ \t]+"([\w./-]+)"', re.M)
 _MAX_NAME = 200
@@ -92,10 +98,8 @@ class Source:
 
     def name(self, node: Node | None) -> str:
         """What a name or a chain of names stands for: `os._exit` for `getattr(o, "_exit")`."""
-        text = "".join(self.of(node, _MAX_NAME).split())
+        text = unfolded("".join(self.of(node, _MAX_NAME).split()))
         text = text.replace("?.", ".").replace("::", ".").replace("\\", "").removeprefix("::")
-        if '"+"' in text or "'+'" in text:
-            text = text.replace('"+"', "").replace("'+'", "")
         if "getattr(" in text:
             text = _GETATTR.sub(r"\1.\3", text)
         if "import" in text or "require(" in text:
@@ -225,6 +229,11 @@ def _aliases(language: str, text: str) -> Iterator[tuple[str, str]]:
             if match[1]:
                 yield match[1], module
             yield from _members(match[2], module, ":")
+    if language in ("python", "javascript"):
+        for match in _LOADED.finditer(text):
+            loaded = re.match(r"""["'](?:node:)?([\w.@/-]+)["']""", unfolded("".join(match[3].split())))
+            if loaded is not None:
+                yield match[1], loaded[1]
     elif language == "go":
         for match in _GO_IMPORT.finditer(text):
             yield match[1], match[2].rpartition("/")[2]
