@@ -19,7 +19,13 @@ from adjudge.syntax.productcode.equality import (
 )
 from adjudge.syntax.productcode.exits import deaf, exit_at_import, exit_code, exits, registered
 from adjudge.syntax.productcode.facts import FileFacts
-from adjudge.syntax.productcode.outliving import detaches, go_session, writes_results
+from adjudge.syntax.productcode.outliving import (
+    detaches,
+    forges_output,
+    go_session,
+    runs_hidden_code,
+    writes_results,
+)
 from adjudge.syntax.productcode.patches import (
     frames,
     go_links,
@@ -49,7 +55,9 @@ def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
             yield from patched(place, facts, facts.source.name(left).replace("'", '"'))
             yield from exit_code(place, facts, left)
         if left is not None:
-            yield from equality_set(place, facts, facts.source.of(left, 80), place.node.child_by_field_name("right"))
+            yield from equality_set(
+                place, facts, facts.source.of(left, 80), place.node.child_by_field_name("right")
+            )
     elif kind in FUNCTIONS:
         yield from always_equal(place, facts)
         yield from hooks(place, facts)
@@ -74,5 +82,5 @@ def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
 
 
 _CALL_RULES: Final[tuple[Callable[[Place, FileFacts], Iterator[Act]], ...]] = (
-    exits, registered, deaf, set_by_call, runner_module, frames, sniffed_call, writes_results, detaches, answering_proxy, test_double,
+    exits, registered, deaf, set_by_call, runner_module, frames, sniffed_call, writes_results, forges_output, runs_hidden_code, detaches, answering_proxy, test_double,
 )  # fmt: skip

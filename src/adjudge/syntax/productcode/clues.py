@@ -11,7 +11,8 @@ from tree_sitter import Node
 from adjudge.records.productcode import Act, Answer, AnswerForm
 from adjudge.syntax.productcode.facts import FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of, literals_in
-from adjudge.syntax.productcode.reading import CALLS, Place, Source, children
+from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
+from adjudge.syntax.productcode.turns import answers_by_turn
 
 __all__ = ["clues_at", "digest_clues"]
 
@@ -50,6 +51,8 @@ _MAX_PATH: Final = 120
 def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
     """The clues that a node itself is."""
     kind = place.node.type
+    if kind in FUNCTIONS:
+        yield from answers_by_turn(place, facts)
     if kind in CALLS:
         yield from _packed(place, facts)
         yield from _test_file(place, facts)

@@ -60,7 +60,8 @@ def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from _unsteady(place, facts, name)
         return
     if name == "__class__" and re.fullmatch(
-        r"return (?:str|int|float|bool|list|dict|tuple|set|bytes)", source.of(node.child_by_field_name("body"), 80).strip()
+        r"return (?:str|int|float|bool|list|dict|tuple|set|bytes)",
+        source.of(node.child_by_field_name("body"), 80).strip(),
     ):
         yield act_of(place, facts, "always-equal", "says that it is of a class that it is not of")
         return
@@ -79,7 +80,9 @@ def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
     values = _is_value_type(place, source)
     if name == "__contains__" and not values:
         return
-    if given == expected or (given is None and name in ("__eq__", "__ne__") and _ignores_itself(place, source)):
+    if given == expected or (
+        given is None and name in ("__eq__", "__ne__") and _ignores_itself(place, source)
+    ):
         yield act_of(place, facts, "always-equal", "says of everything that it is equal")
 
 
@@ -193,7 +196,9 @@ def _may_refuse(source: Source, node: Node) -> bool:
     parts = children(node)
     if node.type != "expression_statement" or not parts or parts[0].type not in CALLS:
         return False
-    return re.search(r"\.(?:clear|update|extend|append|add|insert|push|set)$", source.called(parts[0])) is None
+    return (
+        re.search(r"\.(?:clear|update|extend|append|add|insert|push|set)$", source.called(parts[0])) is None
+    )
 
 
 def _constant(source: Source, node: Node) -> str | None:
@@ -231,7 +236,10 @@ def answering_proxy(place: Place, facts: FileFacts) -> Iterator[Act]:
     if source.language != "javascript" or source.called(place.node) != "Proxy":
         return
     text = "".join(source.of(place.node, 1_000).split())
-    if re.search(r"\bget:?\(\w+,\w+,(\w+)\)(?:=>|\{return)\1\b|\bget:?\(\w*(?:,\w+)*\)(?:=>|\{return)(?:\(\)=>)?true\b", text):
+    if re.search(
+        r"\bget:?\(\w+,\w+,(\w+)\)(?:=>|\{return)\1\b|\bget:?\(\w*(?:,\w+)*\)(?:=>|\{return)(?:\(\)=>)?true\b",
+        text,
+    ):
         yield act_of(place, facts, "always-equal", "answers whatever it is asked with itself")
 
 

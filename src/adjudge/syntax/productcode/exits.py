@@ -55,7 +55,13 @@ def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
     if _BELOW.search(called) and _succeeds(node, source, "exit"):
         yield act_of(place, facts, "exits-process", "ends the process from below the language")
         return
-    if called in ("os.kill", "process.kill", "syscall.Kill", "os.killpg", "signal.raise_signal") and re.search(
+    if called in (
+        "os.kill",
+        "process.kill",
+        "syscall.Kill",
+        "os.killpg",
+        "signal.raise_signal",
+    ) and re.search(
         r"(?:getpid\(\)|process\.pid|Getpid\(\)|raise_signal)[^\n]*\b(?:SIGKILL|SIGSTOP|9)\b", source.of(node)
     ):
         if not facts.program and not any(_ALLOWED_EXIT.search(name) for name in place.functions):
@@ -141,14 +147,24 @@ def registered(place: Place, facts: FileFacts) -> Iterator[Act]:
         return
     for argument in source.arguments(place.node):
         given = argument.child_by_field_name("value") if argument.type == "keyword_argument" else argument
-        if given is None or given.type not in ("attribute", "member_expression", "identifier", "selector_expression"):
+        if given is None or given.type not in (
+            "attribute",
+            "member_expression",
+            "identifier",
+            "selector_expression",
+        ):
             continue
         if pattern.match(source.name(given)) and not _handles_signal(place, source) and not facts.program:
             if source.language == "python" or (
-                place.at_import and not facts.script and source.called(place.node) in ("setTimeout", "setImmediate")
+                place.at_import
+                and not facts.script
+                and source.called(place.node) in ("setTimeout", "setImmediate")
             ):
                 yield act_of(
-                    place, facts, "exits-process", "makes the process succeed whatever happened before it ended"
+                    place,
+                    facts,
+                    "exits-process",
+                    "makes the process succeed whatever happened before it ended",
                 )
                 return
 
@@ -159,7 +175,10 @@ def deaf(place: Place, facts: FileFacts) -> Iterator[Act]:
     if source.language != "javascript" or facts.script:
         return
     arguments = source.arguments(place.node)
-    if source.called(place.node) not in ("process.on", "process.once", "process.addListener") or len(arguments) != 2:
+    if (
+        source.called(place.node) not in ("process.on", "process.once", "process.addListener")
+        or len(arguments) != 2
+    ):
         return
     event = literal_of(source, arguments[0])
     if event in ("suncaughtException", "sunhandledRejection") and re.fullmatch(

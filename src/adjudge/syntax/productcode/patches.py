@@ -10,7 +10,17 @@ from adjudge.syntax.productcode.facts import BRANCHES, TEST_MODULES, FileFacts, 
 from adjudge.syntax.productcode.literals import literal_of
 from adjudge.syntax.productcode.reading import Place, Source
 
-__all__ = ["frames", "go_links", "hooks", "patched", "peeked", "redefined_macro", "reopened", "runner_module", "set_by_call"]
+__all__ = [
+    "frames",
+    "go_links",
+    "hooks",
+    "patched",
+    "peeked",
+    "redefined_macro",
+    "reopened",
+    "runner_module",
+    "set_by_call",
+]
 
 _PY_PATCHED = re.compile(
     r"^(?:_pytest\.|pytest\.(?!mark\b|register_assert)|nose\.|hypothesis\.internal)"
@@ -70,7 +80,9 @@ _SOURCES = frozenset(
     {"inspect.getsource", "inspect.getsourcelines", "linecache.getline", "linecache.getlines", "inspect.findsource",
      "inspect.getsourcefile", "inspect.getblock", "open", "ast.parse"}
 )  # fmt: skip
-_FRAMES = re.compile(r"_getframe|currentframe|\bf_back\b|inspect\.stack|extract_stack|tb_frame|getouterframes")
+_FRAMES = re.compile(
+    r"_getframe|currentframe|\bf_back\b|inspect\.stack|extract_stack|tb_frame|getouterframes"
+)
 _UPDATES = frozenset(
     {"sys.modules.update", "sys.modules.setdefault", "sys.modules.__setitem__", "builtins.__dict__.update",
      "vars(builtins).update", "__builtins__.update", "builtins.__dict__.__setitem__", "__builtins__.__dict__.update"}
@@ -138,7 +150,9 @@ def _each_patched(place: Place, facts: FileFacts, target: str) -> Iterator[Act]:
     source = facts.source
     if source.language == "python":
         ours = re.match(r"^(?:unittest|_?pytest|nose|builtins|__builtins__)\b(?!\.mock)", target)
-        if ours is None or not (_is_imported(source, target) or target.startswith(("builtins", "__builtins__"))):
+        if ours is None or not (
+            _is_imported(source, target) or target.startswith(("builtins", "__builtins__"))
+        ):
             return
     elif not (re.match(r"^(?:assert(?:/strict)?|expect|chai|test|vitest|jest)\b", target)
               and _is_imported(source, target)):  # fmt: skip
@@ -157,8 +171,12 @@ def _updated(place: Place, facts: FileFacts, called: str) -> Iterator[Act]:
         if any(TEST_MODULES.match(name) or name in _PY_LIBRARIES for name in named if name):
             yield act_of(place, facts, "patches-test-machinery", "puts another module in the place of one")
     elif re.search(r"\bAssertionError\b", text):
-        yield act_of(place, facts, "patches-test-machinery", "replaces AssertionError", proof=not facts.plugin)
-    elif re.search(r"\b(?:len|isinstance|all|any|sorted|sum|open|type|__import__|repr|abs|round|Exception)\b", text):
+        yield act_of(
+            place, facts, "patches-test-machinery", "replaces AssertionError", proof=not facts.plugin
+        )
+    elif re.search(
+        r"\b(?:len|isinstance|all|any|sorted|sum|open|type|__import__|repr|abs|round|Exception)\b", text
+    ):
         yield act_of(place, facts, "patches-builtins", "replaces functions that everybody uses")
 
 
@@ -181,7 +199,9 @@ def runner_module(place: Place, facts: FileFacts) -> Iterator[Act]:
     elif source.language == "go" and called in ("unsafe.Pointer", "reflect.ValueOf", "reflect.NewAt"):
         body = source.of(place.function, 4_000)
         if re.search(r"\*testing\.(?:T|B|M|F|common)\b|\btesting\.TB\b", body) and "unsafe." in body:
-            yield act_of(place, facts, "patches-test-machinery", "reaches into the runner's own state", proof=True)
+            yield act_of(
+                place, facts, "patches-test-machinery", "reaches into the runner's own state", proof=True
+            )
     elif source.language == "python" and not facts.plugin and re.fullmatch(
         r"pytest\.(?:exit|skip|xfail|fail|importorskip)|(?:unittest\.(?:case\.)?)?SkipTest|"
         r"(?:_pytest\.outcomes\.)(?:Skipped|Exit|XFailed|exit|skip|xfail)", called
@@ -206,12 +226,16 @@ def patched(place: Place, facts: FileFacts, target: str, *, defined: bool = Fals
             return
         if _JS_TEST_GLOBALS.match(target) or (_JS_PATCHED.match(bare) and _is_imported(source, bare)):
             if not _filled_in(place, source, bare):
-                yield act_of(place, facts, "patches-test-machinery", f"replaces {bare}", proof=not facts.plugin)
+                yield act_of(
+                    place, facts, "patches-test-machinery", f"replaces {bare}", proof=not facts.plugin
+                )
             return
         if _filled_in(place, source, bare):
             return
         if defined and bare == "process.exitCode":
-            yield act_of(place, facts, "exits-process", "makes the process succeed whatever happened before it ended")
+            yield act_of(
+                place, facts, "exits-process", "makes the process succeed whatever happened before it ended"
+            )
         elif _JS_CLOCK.match(bare) or _JS_TIMERS.match(target) or _JS_LIBRARY.match(bare):
             yield act_of(place, facts, "patches-clock-or-library", f"replaces {bare} for everybody")
     elif source.language == "ruby" and re.match(r"^(?:Minitest|RSpec|Test::Unit)\b", target):
@@ -278,14 +302,20 @@ def _filled_in(place: Place, source: Source, target: str) -> bool:
         return True
     return any(
         outer.type in (*BRANCHES, "try_statement", "except_clause")
-        and (outer.type not in BRANCHES or _is_missing(source.of(outer.child_by_field_name("condition"), 300), last))
+        and (
+            outer.type not in BRANCHES
+            or _is_missing(source.of(outer.child_by_field_name("condition"), 300), last)
+        )
         for outer in place.around
     )
 
 
 def _is_missing(condition: str, name: str) -> bool:
     """Whether a condition asks whether something is not there, or is too old."""
-    return name in condition and re.search(r"!|\bnot\b|undefined|null|None|===? *false|<|version", condition) is not None
+    return (
+        name in condition
+        and re.search(r"!|\bnot\b|undefined|null|None|===? *false|<|version", condition) is not None
+    )
 
 
 def frames(place: Place, facts: FileFacts) -> Iterator[Act]:
@@ -311,7 +341,10 @@ def peeked(place: Place, facts: FileFacts) -> Iterator[Act]:
     if source.language != "python" or not source.of(node, 300).endswith((".f_locals", ".f_globals")):
         return
     around = source.of(place.around[-3] if len(place.around) > 2 else node, 300)
-    if re.search(r"""f_(?:locals|globals)(?:\.get\(|\.pop\(|\[)\s*["'](?i:\w*(?:expect|want|answer|golden|correct|truth)\w*|exp|result)["']""", around):
+    if re.search(
+        r"""f_(?:locals|globals)(?:\.get\(|\.pop\(|\[)\s*["'](?i:\w*(?:expect|want|answer|golden|correct|truth)\w*|exp|result)["']""",
+        around,
+    ):
         yield act_of(place, facts, "frame-tricks", "reads what the test that calls it expects")
 
 

@@ -81,7 +81,11 @@ def sniffed_call(place: Place, facts: FileFacts) -> Iterator[Act]:
         seen = [value for _, value in literals_in(source, around, 1_500)]
         if any(_RUNNER.search(value[1:]) for value in seen if value.startswith("s") and len(value) < 60):
             yield from _sniff(place, facts, hard=True, what="looks who called it")
-    elif called in ("Error", "Error.captureStackTrace") and source.language == "javascript" and _reads_stack(place, source):
+    elif (
+        called in ("Error", "Error.captureStackTrace")
+        and source.language == "javascript"
+        and _reads_stack(place, source)
+    ):
         yield from _sniff(place, facts, hard=True, what="looks who called it")
     elif _SEARCHES.search(called):
         yield from _searched(place, facts)
@@ -114,9 +118,7 @@ def _searched(place: Place, facts: FileFacts) -> Iterator[Act]:
         return
     if not any(_RUNNER.search(name) or re.match(r"(?:PYTEST|JEST|VITEST)_?", name) for name in names):
         return
-    around = next(
-        (outer for outer in reversed(place.around[-8:]) if outer.type in _GOES_THROUGH), None
-    )
+    around = next((outer for outer in reversed(place.around[-8:]) if outer.type in _GOES_THROUGH), None)
     if around is not None and re.search(
         r"\bin\s+(?:list\(|sorted\(|set\(|dict\()?(?:\w+\.)?(?:modules|environ)\b|Object\.keys\(process\.env\)|os\.Environ\(\)",
         source.of(around, 400),
