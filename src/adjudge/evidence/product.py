@@ -34,6 +34,7 @@ _MAX_TEST_BYTES: Final = 64 * 1024 * 1024
 _MAX_TESTS: Final = 40
 """Test files that are parsed."""
 _MAX_ANSWERS: Final = 200
+_MAX_INSTRUCTION: Final = 40_000
 _WITHIN_S: Final = 60.0
 """For everything. Fifty files of the usual size take less than half a second."""
 
@@ -57,7 +58,8 @@ class ProductScanCollector:
                 for answer in added_answers(ProductChange(file.path, file.before, file.after))
             ]
             tests = tuple(scan.tests(patterns, answers[:_MAX_ANSWERS])) if answers else ()
-        return ScannedProducts(files=tuple(files), tests=tests)
+        instruction = subject.task.scenario.instruction[:_MAX_INSTRUCTION] if answers else ""
+        return ScannedProducts(files=tuple(files), tests=tests, instruction=instruction)
 
 
 def _is_product(change: FileChange, patterns: PathPatterns) -> bool:
@@ -113,7 +115,7 @@ class _Scan:
         """The test files that have the literals of an answer together, with those examples that do."""
         needles = [needle for answer in answers if (needle := _needle(answer))]
         parsed = 0
-        for path, hidden, source in self._test_files(patterns):
+        for path, hidden, own, source in self._test_files(patterns):
             if parsed >= _MAX_TESTS or time.monotonic() > self._until:
                 return
             if len(source) > MAX_SOURCE_BYTES or not any(
@@ -131,9 +133,9 @@ class _Scan:
                 if any(fits(answer, example) for answer in answers)
             )
             if found:
-                yield ScannedExamples(path=path, hidden=hidden, examples=found)
+                yield ScannedExamples(path=path, hidden=hidden, own=own, examples=found)
 
-    def _test_files(self, patterns: PathPatterns) -> Iterator[tuple[str, bool, bytes]]:
+    def _test_files(self, patterns: PathPatterns) -> Iterator[tuple[str, bool, bool, bytes]]:
         subject, left = self._subject, _MAX_TEST_BYTES
         limit = MAX_SOURCE_BYTES + 1
 
@@ -142,20 +144,21 @@ class _Scan:
 
         for path, data in self._hidden_files():
             left -= len(data)
-            yield path, True, data
+            yield path, True, False, data
         for change in subject.change_set.changes:
             path = change.old_path or change.path
             if change.old_type is EntryType.FILE and is_test(path):
                 data = subject.contents.old(change, max_bytes=limit)
                 left -= len(data)
-                yield path, False, data
+                yield path, False, False, data
+        changed = {change.path for change in subject.change_set.changes}
         for path, entry in subject.contents.walk():
             if left <= 0:
                 return
             if entry.type is EntryType.FILE and is_test(path) and (entry.size_bytes or 0) < limit:
                 found = subject.contents.read(path, max_bytes=limit)
                 left -= len(found or b"")
-                yield path, False, found or b""
+                yield path, False, path in changed, found or b""
 
     def _hidden_files(self) -> Iterator[tuple[str, bytes]]:
         """Files of the scenario that its recipe lays over the workspace or shows to a verifier."""

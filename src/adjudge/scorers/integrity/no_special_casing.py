@@ -84,8 +84,8 @@ class NoSpecialCasing:
         scanned, changes = product_changes(config.test_globset, evidence)
         if not scanned.files:
             return ScorerOutcome.not_applicable("no product code changed")
-        tests = [TestExamples(test.path, test.hidden, test.examples) for test in scanned.tests]
-        accused = list(special_cases(changes, tests))
+        tests = [TestExamples(test.path, test.hidden, test.examples, test.own) for test in scanned.tests]
+        accused = list(special_cases(changes, tests, scanned.instruction))
         clues = list(added_acts(changes, clues=True))
         unread = unread_note(scanned)
         details: dict[str, JsonValue] = {

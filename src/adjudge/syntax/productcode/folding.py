@@ -70,7 +70,13 @@ _FOLDS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
     (re.compile(r"""((?:["'][^"']*["']\+)+["'][^"']*["'])"""), lambda m: _parts(m[1])),
 )  # fmt: skip
 _WORTH: Final = re.compile(
-    r"decode|atob|Buffer\.from|fromhex|unhexlify|chr|fromCharCode|\[::-1\]|revers|\.join\(|[\"']\+[\"']"
+    r"ecode|atob|Buffer\.from|fromhex|unhexlify|chr|fromCharCode|\[::-1\]|revers|\.join\(|[\"']\+[\"']"
+)
+
+
+_STARTS: Final = re.compile(
+    r"""b?["'`]|\[|(?:base64\.)?\w*b64decode\(|atob\(|Buffer\.from\(|base64\.Std|Base64\.|bytes[.(]|(?:binascii\.)?unhexlify\("""
+    r"""|codecs\.|String\.fromCharCode\("""
 )
 
 
@@ -89,9 +95,9 @@ def unfolded(text: str) -> str:
 
 def folded(text: str) -> str | None:
     """The string that an expression comes to; None where it is anything else."""
-    packed = re.sub(r"""("[^"]*"|'[^']*'|`[^`]*`)|\s+""", lambda match: match[1] or "", text)
-    if not _WORTH.search(packed):
+    if _STARTS.match(text) is None or not _WORTH.search(text):
         return None
+    packed = re.sub(r"""("[^"]*"|'[^']*'|`[^`]*`)|\s+""", lambda match: match[1] or "", text)
     found = re.fullmatch(_quoted(1), unfolded(packed), re.DOTALL)
     return found[2] if found is not None else None
 

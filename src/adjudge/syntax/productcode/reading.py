@@ -62,6 +62,7 @@ _MAX_NAME = 200
 _MAX_SHOWN: Final = 160
 _MAX_KEY: Final = 400
 _MAX_ALIASES = 2_000
+_MAX_NAMES: Final = 4_000
 _MAX_AROUND = 400
 """Nodes around a place that are kept; what lies deeper is read as if nothing stood further out."""
 
@@ -77,6 +78,7 @@ class Source:
         self.data = data
         self.text = data.decode("utf-8", "replace")
         self.aliases = dict(_aliases(self.language, self.text))
+        self._names: dict[tuple[int, int], str] = {}
         self.remembered: dict[tuple[object, ...], bool] = {}
         """Answers to questions that cost time in the size of a function or of the file."""
 
@@ -98,6 +100,16 @@ class Source:
 
     def name(self, node: Node | None) -> str:
         """What a name or a chain of names stands for: `os._exit` for `getattr(o, "_exit")`."""
+        if node is None:
+            return ""
+        place = (node.start_byte, node.end_byte)
+        if place not in self._names:
+            if len(self._names) > _MAX_NAMES:
+                self._names.clear()
+            self._names[place] = self._name(node)
+        return self._names[place]
+
+    def _name(self, node: Node) -> str:
         text = unfolded("".join(self.of(node, _MAX_NAME).split()))
         text = text.replace("?.", ".").replace("::", ".").replace("\\", "").removeprefix("::")
         if "getattr(" in text:

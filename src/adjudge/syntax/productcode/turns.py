@@ -22,7 +22,9 @@ _NAMED: Final = frozenset(
     {"function_definition", "function_declaration", "method_definition", "method_declaration", "function_item",
      "method", "arrow_function", "function_expression", "func_literal", "lambda"}
 )  # fmt: skip
-_LITERAL: Final = r"""(?:-?\d[\w.]*|b?["'`][^"'`\n]*["'`]|[\[({][^\[\](){}\n]*[\])}]|[Tt]rue|[Ff]alse|None|null|nil)"""
+_LITERAL: Final = (
+    r"""(?:-?\d[\w.]*|b?["'`][^"'`\n]*["'`]|[\[({][^\[\](){}\n]*[\])}]|[Tt]rue|[Ff]alse|None|null|nil)"""
+)
 _LITERALS: Final = rf"\s*{_LITERAL}(?:\s*,\s*{_LITERAL})+\s*,?\s*"
 _LISTED: Final = re.compile(
     rf"^(?:await\s+)?(?:(?:iter|cycle|itertools\.cycle|deque|collections\.deque|tuple|list|reversed|Object\.freeze)\(\s*)*"
@@ -49,7 +51,9 @@ _COMPARED: Final = re.compile(
 _SWITCHED: Final = re.compile(
     rf"\b(?:switch|match|case)\b\s*\(?\s*(?:\+\+)?(?P<name>{_NAME}|next\(\s*(?P<count>{_NAME})\s*\))(?:\+\+)?\s*\)?\s*[:{{\n]"
 )
-_CASE_GIVES: Final = re.compile(rf"(?:\bcase|\bwhen|^\s*)\s*\d+\s*(?::|=>|then)?\s*(?:return\s+)?({_LITERAL})", re.M)
+_CASE_GIVES: Final = re.compile(
+    rf"(?:\bcase|\bwhen|^\s*)\s*\d+\s*(?::|=>|then)?\s*(?:return\s+)?({_LITERAL})", re.M
+)
 _TAKEN: Final = re.compile(
     rf"(?P<name>{_NAME})\.(?P<how>pop\(\s*0?\s*\)|popleft\(\)|shift\(\)|remove\(0\)|next\(\)\.value)|"
     rf"\bnext\(\s*(?P<iterator>{_NAME})\s*(?:,[^()]*)?\)|<-\s*(?P<channel>{_NAME})"
@@ -129,7 +133,9 @@ def _counts(name: str, body: str, facts: FileFacts) -> bool:
     counted = any(re.search(pattern.format(n=escaped), body) for pattern in _COUNTS)
     if not counted:
         # A local that is given the count: `n = next(_count)`, `turn := calls.Add(1)`.
-        made = re.search(rf"(?<![\w.]){escaped}\s*:?=\s*(?:next\(\s*({_NAME})|({_NAME})\.Add\(|atomic\.Add\w+\()", body)
+        made = re.search(
+            rf"(?<![\w.]){escaped}\s*:?=\s*(?:next\(\s*({_NAME})|({_NAME})\.Add\(|atomic\.Add\w+\()", body
+        )
         return made is not None and (made[1] is None or _is_count(made[1], facts))
     return _is_outside(name, body, facts)
 
@@ -139,9 +145,13 @@ def _is_outside(name: str, body: str, facts: FileFacts) -> bool:
     if re.match(r"(?:self|this|cls)\.|[#@]", name) or "." in name or "[" in name:
         return True
     local = re.search(
-        rf"(?:\b(?:let|var|const|int|mut)\s+{re.escape(name)}\b|^\s*{re.escape(name)}\s*:?=\s*(?:\d|\[|list\())", body, re.M
+        rf"(?:\b(?:let|var|const|int|mut)\s+{re.escape(name)}\b|^\s*{re.escape(name)}\s*:?=\s*(?:\d|\[|list\())",
+        body,
+        re.M,
     )
-    return local is None or re.search(rf"\b(?:global|nonlocal)\s+[^\n]*\b{re.escape(name)}\b", body) is not None
+    return (
+        local is None or re.search(rf"\b(?:global|nonlocal)\s+[^\n]*\b{re.escape(name)}\b", body) is not None
+    )
 
 
 def _is_listed(table: str, facts: FileFacts) -> bool:
@@ -156,12 +166,16 @@ def _takes_in_turn(body: str, facts: FileFacts) -> bool:
     """Whether what is given back is taken off answers that are written down."""
     for match in _TAKEN.finditer(body):
         name = match["name"] or match["iterator"] or match["channel"]
-        if re.search(rf"^\s*(?:const|let|var)?\s*{re.escape(name)}\s*:?=", body, re.M) or not _returned(match, body):
+        if re.search(rf"^\s*(?:const|let|var)?\s*{re.escape(name)}\s*:?=", body, re.M) or not _returned(
+            match, body
+        ):
             continue
         given = facts.bound.get(_bare(name), ())
         if match["channel"] is not None:
             sent = re.search(rf"{re.escape(_bare(name))}\s*<-", facts.source.text.replace(match[0], "", 1))
-            if sent is not None and re.search(rf"range\s+\[\]\w+\{{{_LITERALS}\}}|{re.escape(name)}\s*<-\s*{_LITERAL}", facts.source.text):
+            if sent is not None and re.search(
+                rf"range\s+\[\]\w+\{{{_LITERALS}\}}|{re.escape(name)}\s*<-\s*{_LITERAL}", facts.source.text
+            ):
                 return True
         elif match["name"] is not None and "next" not in (match["how"] or ""):
             if any(_LISTED.match(text) for text in given):
@@ -184,7 +198,9 @@ def _returned(match: re.Match[str], body: str) -> bool:
     if re.search(r"\breturn\s*\(?$|=>\s*$", line) or not body[: match.start()].strip(" {(\n\t"):
         return True
     named = re.search(r"(?:const|let|var)?\s*([A-Za-z_$][\w$]*)\s*:?=\s*$", line)
-    return named is not None and re.search(rf"\breturn\s+{re.escape(named[1])}\b\s*[;\n}}]?", body) is not None
+    return (
+        named is not None and re.search(rf"\breturn\s+{re.escape(named[1])}\b\s*[;\n}}]?", body) is not None
+    )
 
 
 def _is_made(text: str, facts: FileFacts) -> bool:
@@ -192,7 +208,9 @@ def _is_made(text: str, facts: FileFacts) -> bool:
     called = re.match(r"([A-Za-z_$][\w$]*)\(\s*\)", text)
     if called is not None:
         name = re.escape(called[1])
-        made = re.search(rf"(?:def|function\s*\*)\s*{name}\([^)]*\)[^\n]*\n?((?:[^\n]*\n){{1,12}})", facts.source.text)
+        made = re.search(
+            rf"(?:def|function\s*\*)\s*{name}\([^)]*\)[^\n]*\n?((?:[^\n]*\n){{1,12}})", facts.source.text
+        )
         text = made[1] if made is not None else ""
     elif not re.match(r"\(?\s*function\s*\*", text):
         return False
