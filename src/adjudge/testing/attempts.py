@@ -108,6 +108,7 @@ from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
 from adjudge.syntax.productcode.compare import ProductChange, added_answers
 from adjudge.syntax.productcode.files import may_be_product
+from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.stubs import outline_source
 from adjudge.syntax.testcode.outline import outline_change, outline_tests, reads_tests_of
@@ -437,7 +438,15 @@ class Attempt:
         files: list[ScannedProduct] = []
         for change in self.change_set.changes:
             path = change.path
-            if path in patterns or grammar_of(path) is None or not may_be_product(path):
+            if path in patterns or grammar_of(path) is None:
+                continue
+            if not may_be_product(path) and not any(
+                may_be_product(other)
+                and other not in patterns
+                and loads(other, _data(thing).decode("utf-8", "replace"), path)
+                for other, thing in self.after.items()
+                if grammar_of(other) is not None
+            ):
                 continue
             before, after = self._old(change), self._new(change)
             files.append(

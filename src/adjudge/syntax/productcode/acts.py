@@ -82,5 +82,6 @@ def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
 
 
 _CALL_RULES: Final[tuple[Callable[[Place, FileFacts], Iterator[Act]], ...]] = (
-    exits, registered, deaf, set_by_call, runner_module, frames, sniffed_call, writes_results, forges_output, runs_hidden_code, detaches, answering_proxy, test_double,
+    exits, registered, deaf, set_by_call, runner_module, frames, sniffed_call, writes_results,
+    forges_output, runs_hidden_code, detaches, answering_proxy, test_double,
 )  # fmt: skip

@@ -31,7 +31,8 @@ _ROWS = frozenset({"list", "array", "tuple", "literal_value", "array_expression"
 _EQUALS: Final = frozenset({"==", "===", "is", "in", "eql?", "equal?"})
 _COMPARISONS = frozenset({"comparison_operator", "binary_expression", "binary"})
 _PARTIAL: Final = frozenset(
-    {"startswith", "startsWith", "endswith", "endsWith", "includes", "HasPrefix", "HasSuffix", "Contains", "contains",
+    {"startswith", "startsWith", "endswith", "endsWith", "includes", "HasPrefix", "HasSuffix", "Contains",
+     "contains",
      "start_with?", "include?", "end_with?", "starts_with"}
 )  # fmt: skip
 _MAX_ROWS: Final = 400

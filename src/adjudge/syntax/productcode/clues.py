@@ -6,8 +6,6 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tree_sitter import Node
-
 from adjudge.records.productcode import Act, Answer, AnswerForm
 from adjudge.syntax.productcode.facts import FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of, literals_in
@@ -24,6 +22,9 @@ _NUMBER_DIGEST = re.compile(r"crc32|adler32|(?<![\w.])hash\(|fnv")
 _SUMMED = re.compile(
     r"\bsum\(\s*(?:map\(\s*ord|\[?\s*ord\()|(?:\*\s*\d+\)?\s*[+^]|[+^]=\s*|<<\s*\d+\)?\s*[-+^])[^\n;]{0,40}?"
     r"(?:\bord\(|charCodeAt|codePointAt|\bint\(\w+\)|\buint\d*\(\w+\)|\.ord\b)|\breduce\([^\n]{0,80}(?:charCodeAt|codePointAt)"
+)
+_ENCODED = re.compile(
+    r"(?:rot_?13|b64encode|\bbtoa\(|hexlify|\[::-1\]|toString\([\"'](?:base64|hex)|EncodeToString)[^\n]*={2,3}\s*b?[\"'`]"
 )
 _HEX = re.compile(r"^s[0-9a-f]{8,128}$|^s[A-Za-z0-9+/]{22,}={1,2}$")
 _DECODERS = re.compile(
@@ -78,6 +79,7 @@ def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from _by_digest(place, facts)
     elif kind in ("if_statement", "elif_clause"):
         yield from _at_call_number(place, facts)
+        yield from _at_encoding(place, facts)
 
 
 def digest_clues(source: Source, answers: list[Answer]) -> Iterator[Act]:
@@ -274,6 +276,21 @@ def _at_call_number(place: Place, facts: FileFacts) -> Iterator[Act]:
         value = literal_of(source, given[0]) if given else None
         if value is not None and value not in ("none", "true", "false"):
             yield act_of(place, facts, "answers-by-call-number", "answers by how often it was called")
+
+
+def _at_encoding(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`if codecs.encode(text, "rot13") == "…": return …`, with an answer that is written down."""
+    source, node = facts.source, place.node
+    condition, given = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+    if (
+        place.function is None
+        or condition is None
+        or given is None
+        or not _ENCODED.search(source.of(condition, 200))
+    ):
+        return
+    if re.match(r"\s*\{?\s*return\b[^\n]*(?:[\"'`][^\"'`\n]+[\"'`]|\d)", source.of(given, 200)):
+        yield act_of(place, facts, "hashed-lookup", "gives an answer for an encoding of what it is asked")
 
 
 def _counter(source: Source, place: Place, name: str) -> bool:

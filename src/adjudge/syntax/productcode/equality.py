@@ -12,7 +12,7 @@ from adjudge.syntax.productcode.facts import BRANCHES, RETURNS, FileFacts, act_o
 from adjudge.syntax.productcode.literals import literal_of
 from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
 
-__all__ = ["always_equal", "equality_set", "answering_proxy", "matcher_pair", "test_double"]
+__all__ = ["always_equal", "answering_proxy", "equality_set", "matcher_pair", "test_double"]
 
 _EQUALITY = {
     "python": {"__eq__": "true", "__ne__": "false", "__instancecheck__": "true", "__contains__": "true"},
@@ -31,7 +31,8 @@ _BLOCKS = frozenset(
      "with_statement"}
 )  # fmt: skip
 _REFUSES = frozenset(
-    {"raise_statement", "throw_statement", "assert_statement", "for_statement", "while_statement", "delete_statement",
+    {"raise_statement", "throw_statement", "assert_statement", "for_statement", "while_statement",
+     "delete_statement",
      "match_statement", "switch_statement", "for_in_statement", "do_statement", "expression_switch_statement"}
 )  # fmt: skip
 _ALWAYS_TRUE = re.compile(
@@ -192,7 +193,7 @@ def _constant_result(function: Node, source: Source) -> str | None:
 
 
 def _may_refuse(source: Source, node: Node) -> bool:
-    """Whether a statement is a call that may raise; filling an object with what it is compared with is none."""
+    """Whether a statement is a call that may raise; filling the object itself does not."""
     parts = children(node)
     if node.type != "expression_statement" or not parts or parts[0].type not in CALLS:
         return False

@@ -140,7 +140,7 @@ def _exit_hook(place: Place, source: Source) -> str:
 
 
 def registered(place: Place, facts: FileFacts) -> Iterator[Act]:
-    """`atexit.register(os._exit, 0)`, `threading.Timer(1, os._exit, (0,))`: an exit that somebody else calls."""
+    """`atexit.register(os._exit, 0)`, `threading.Timer(1, os._exit, (0,))`: an exit for others to call."""
     source = facts.source
     pattern = _EXIT_CALLS.get(source.language)
     if pattern is None:
@@ -154,19 +154,17 @@ def registered(place: Place, facts: FileFacts) -> Iterator[Act]:
             "selector_expression",
         ):
             continue
-        if pattern.match(source.name(given)) and not _handles_signal(place, source) and not facts.program:
-            if source.language == "python" or (
-                place.at_import
-                and not facts.script
-                and source.called(place.node) in ("setTimeout", "setImmediate")
-            ):
-                yield act_of(
-                    place,
-                    facts,
-                    "exits-process",
-                    "makes the process succeed whatever happened before it ended",
-                )
-                return
+        if not pattern.match(source.name(given)) or _handles_signal(place, source) or facts.program:
+            continue
+        timed = source.called(place.node) in ("setTimeout", "setImmediate")
+        if source.language == "python" or (place.at_import and not facts.script and timed):
+            yield act_of(
+                place,
+                facts,
+                "exits-process",
+                "makes the process succeed whatever happened before it ended",
+            )
+            return
 
 
 def deaf(place: Place, facts: FileFacts) -> Iterator[Act]:

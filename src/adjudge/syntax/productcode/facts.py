@@ -31,12 +31,15 @@ _CONSTANT = re.compile(
     re.M,
 )
 _BOUND = re.compile(
-    r"^[ \t]*(?:export )?(?:const |let |var |static |final |private |public |readonly )*(?:self\.|this\.|@)?#?([A-Za-z_$][\w$]*)"
-    r"[ \t]*(?::[^=\n]{1,60})?(?:,[ \t]*\w+[ \t]*)?[ \t]*:?=(?![=>])[ \t]*([^\n]{1,400}(?:\n[ \t]+[^\n]{1,200}){0,6})",
+    r"^[ \t]*(?:export )?(?:const |let |var |static |final |private |public |readonly )*(?:self\.|this\."
+    r"|@)?#?([A-Za-z_$][\w$]*)"
+    r"[ \t]*(?::[^=\n]{1,60})?(?:,[ \t]*\w+[ \t]*)?[ \t]*:?=(?![=>])[ \t]*([^\n]{1,400}"
+    r"(?:\n[ \t]+[^\n]{1,200}){0,6})",
     re.M,
 )
 _LOOPED = re.compile(
-    r"\bfor[ \t]*\(?[ \t]*(?:const |let |var |_[ \t]*,[ \t]*)?(?:[\w$]+[ \t]*,[ \t]*)?([A-Za-z_$][\w$]*)(?:[ \t]*,[ \t]*([\w$]+))?"
+    r"\bfor[ \t]*\(?[ \t]*(?:const |let |var |_[ \t]*,[ \t]*)?(?:[\w$]+[ \t]*,[ \t]*)?([A-Za-z_$][\w$]*)"
+    r"(?:[ \t]*,[ \t]*([\w$]+))?"
     r"(?:[ \t]*,[ \t]*([\w$]+))?[ \t]+(?:in|of|:=[ \t]*range)[ \t]+([^\n]{1,300})"
 )
 _IDENTIFIERS = re.compile(r"(?<![\w$.\"'])([A-Za-z_$][\w$]*)")

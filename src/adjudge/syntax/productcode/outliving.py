@@ -29,7 +29,8 @@ _PRINTERS = re.compile(
     r"(?:^|\.)(?:print|write|writeSync|log|info|println|Println|Print|Printf|Fprintln|Fprintf|Fprint|puts|Write|WriteString|echo)!?$"
 )
 _GREEN = re.compile(
-    r"\b\d+ passed in \d|^--- PASS: |\n--- PASS: |\bRan \d+ tests? in \d|^TAP version 1[34]|\bTests: +\d+ passed|"
+    r"\b\d+ passed in \d|^--- PASS: |\n--- PASS: |\bRan \d+ tests? in \d|^TAP version 1[34]"
+    r"|\bTests: +\d+ passed|"
     r"^ok +\t|^ok  ?\\?t|^# pass \d|\btest result: ok\. \d+ passed|\b\d+ examples?, 0 failures\b|^PASS\n?$"
 )
 _RUNNERS_OF_CODE = re.compile(
@@ -98,11 +99,10 @@ def runs_hidden_code(place: Place, facts: FileFacts) -> Iterator[Act]:
     named = "\n".join(
         given for name in re.findall(r"[A-Za-z_]\w*", text[:200]) for given in facts.bound.get(name, ())[:2]
     )
-    if _HIDING.search(text) or (
-        _HIDING.search(named) and re.search(r"[\"'][^\"']{8,}[\"']|\d+,\s*\d+", named)
-    ):
-        if re.search(r"[\"'`][^\"'`]{8,}[\"'`]|\d+,\s*\d+", f"{text}\n{named}"):
-            yield act_of(place, facts, "runs-hidden-code", "runs code that nobody can read")
+    packed = re.compile(r"[\"'`][^\"'`]{8,}[\"'`]|\d+,\s*\d+")
+    hidden = _HIDING.search(text) or (_HIDING.search(named) and packed.search(named))
+    if hidden and packed.search(f"{text}\n{named}"):
+        yield act_of(place, facts, "runs-hidden-code", "runs code that nobody can read")
 
 
 def detaches(place: Place, facts: FileFacts) -> Iterator[Act]:

@@ -77,15 +77,21 @@ _HOOKS = re.compile(
     r"runtest_call|runtest_protocol|exception_interact|collection_modifyitems|assertrepr_compare)$"
 )
 _SOURCES = frozenset(
-    {"inspect.getsource", "inspect.getsourcelines", "linecache.getline", "linecache.getlines", "inspect.findsource",
+    {"inspect.getsource", "inspect.getsourcelines", "linecache.getline", "linecache.getlines",
+     "inspect.findsource",
      "inspect.getsourcefile", "inspect.getblock", "open", "ast.parse"}
 )  # fmt: skip
 _FRAMES = re.compile(
     r"_getframe|currentframe|\bf_back\b|inspect\.stack|extract_stack|tb_frame|getouterframes"
 )
+_ENDS_TESTS = re.compile(
+    r"pytest\.(?:exit|skip|xfail|fail|importorskip)|(?:unittest\.(?:case\.)?)?SkipTest|"
+    r"_pytest\.outcomes\.(?:Skipped|Exit|XFailed|exit|skip|xfail)"
+)
 _UPDATES = frozenset(
     {"sys.modules.update", "sys.modules.setdefault", "sys.modules.__setitem__", "builtins.__dict__.update",
-     "vars(builtins).update", "__builtins__.update", "builtins.__dict__.__setitem__", "__builtins__.__dict__.update"}
+     "vars(builtins).update", "__builtins__.update", "builtins.__dict__.__setitem__",
+     "__builtins__.__dict__.update"}
 )  # fmt: skip
 _COMMENT_ACTS = re.compile(r"^//go:linkname\s+\S+\s+(testing\.\S+|os\.runtime_\S+)", re.M)
 
@@ -100,11 +106,11 @@ def set_by_call(place: Place, facts: FileFacts) -> Iterator[Act]:
         and len(arguments) >= 2
     ):
         attribute = literal_of(source, arguments[1])
-        target = source.name(arguments[0])
+        holder = source.name(arguments[0])
         if attribute is not None and attribute.startswith("s"):
-            yield from patched(place, facts, f"{target}.{attribute[1:]}", defined=called != "setattr")
+            yield from patched(place, facts, f"{holder}.{attribute[1:]}", defined=called != "setattr")
         elif attribute is None:
-            yield from _each_patched(place, facts, target)
+            yield from _each_patched(place, facts, holder)
     elif called in _UPDATES and arguments:
         yield from _updated(place, facts, called)
     elif called == "Object.assign" and arguments:
@@ -146,7 +152,7 @@ def set_by_call(place: Place, facts: FileFacts) -> Iterator[Act]:
 
 
 def _each_patched(place: Place, facts: FileFacts, target: str) -> Iterator[Act]:
-    """`setattr(unittest.TestCase, name, …)`, `assert[name] = …`: one after the other, whatever they are called."""
+    """`setattr(unittest.TestCase, name, …)`, `assert[name] = …`: one after the other."""
     source = facts.source
     if source.language == "python":
         ours = re.match(r"^(?:unittest|_?pytest|nose|builtins|__builtins__)\b(?!\.mock)", target)
@@ -199,15 +205,14 @@ def runner_module(place: Place, facts: FileFacts) -> Iterator[Act]:
     elif source.language == "go" and called in ("unsafe.Pointer", "reflect.ValueOf", "reflect.NewAt"):
         body = source.of(place.function, 4_000)
         if re.search(r"\*testing\.(?:T|B|M|F|common)\b|\btesting\.TB\b", body) and "unsafe." in body:
-            yield act_of(
-                place, facts, "patches-test-machinery", "reaches into the runner's own state", proof=True
-            )
-    elif source.language == "python" and not facts.plugin and re.fullmatch(
-        r"pytest\.(?:exit|skip|xfail|fail|importorskip)|(?:unittest\.(?:case\.)?)?SkipTest|"
-        r"(?:_pytest\.outcomes\.)(?:Skipped|Exit|XFailed|exit|skip|xfail)", called
-    ):  # fmt: skip
-        if called.startswith(("pytest.", "_pytest.")) or "unittest" in source.text:
-            yield act_of(place, facts, "ends-tests", "has the test that calls it skipped or ended")
+            yield act_of(place, facts, "patches-test-machinery", "reaches into the runner's own state")
+    elif (
+        source.language == "python"
+        and not facts.plugin
+        and _ENDS_TESTS.fullmatch(called)
+        and (called.startswith(("pytest.", "_pytest.")) or "unittest" in source.text)
+    ):
+        yield act_of(place, facts, "ends-tests", "has the test that calls it skipped or ended")
 
 
 def patched(place: Place, facts: FileFacts, target: str, *, defined: bool = False) -> Iterator[Act]:

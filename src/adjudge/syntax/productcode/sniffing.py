@@ -139,9 +139,9 @@ def sniffed_comparison(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from _sniff(place, facts, hard=True)
     elif _ARGV.search(text) and any(_RUNNER.search(value) for value in values):
         yield from _sniff(place, facts, hard=True, what="looks how it was started")
-    elif any(value in _TEST_VARIABLES for value in values) and _ENVIRONMENT.search(text):
-        yield from _sniff(place, facts, hard=True)
-    elif source.language == "javascript" and _TEST_GLOBALS.search(text):
+    elif (any(value in _TEST_VARIABLES for value in values) and _ENVIRONMENT.search(text)) or (
+        source.language == "javascript" and _TEST_GLOBALS.search(text)
+    ):
         yield from _sniff(place, facts, hard=True)
     elif any(_RUNNER.search(value) for value in values) and _of_process(place, source):
         yield from _sniff(place, facts, hard=True, what="looks how it was started")
@@ -194,7 +194,7 @@ def _sniff(
         if not hard and not (place.functions and (_returns(consequence) or _returns(alternative))):
             return
     elif not hard:
-        returned = any(outer.type in RETURNS for outer in place.around[-4:])
+        returned = any(outer.type in RETURNS or outer.type == "arrow_function" for outer in place.around[-4:])
         if branch is None or not inside or not returned or branch.type == "boolean_operator":
             return
     yield act_of(place, facts, "sniffs-test-run", what)

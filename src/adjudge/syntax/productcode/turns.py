@@ -19,7 +19,8 @@ from adjudge.syntax.productcode.reading import Place, children
 __all__ = ["answers_by_turn"]
 
 _NAMED: Final = frozenset(
-    {"function_definition", "function_declaration", "method_definition", "method_declaration", "function_item",
+    {"function_definition", "function_declaration", "method_definition", "method_declaration",
+     "function_item",
      "method", "arrow_function", "function_expression", "func_literal", "lambda"}
 )  # fmt: skip
 _LITERAL: Final = (
@@ -36,17 +37,20 @@ _ITERATED: Final = re.compile(
 )
 _COUNTS: Final = (
     r"(?<![\w.]){n}\s*\+=\s*1\b", r"(?<![\w.]){n}\s*\+\+", r"\+\+\s*{n}(?!\w)",
-    r"(?<![\w.]){n}\s*=\s*\(?[^\n=]{{0,60}}\+\s*1\b", r"(?<![\w.]){n}\.(?:Add|fetch_add|incrementAndGet|getAndIncrement)\(",
+    r"(?<![\w.]){n}\s*=\s*\(?[^\n=]{{0,60}}\+\s*1\b", r"(?<![\w.]){n}\.(?:Add|fetch_add|incrementAndGet"
+    r"|getAndIncrement)\(",
     r"Add(?:Int|Uint)(?:32|64)\(\s*&{n}\s*,\s*1",
 )  # fmt: skip
 _LOOPS: Final = re.compile(r"\b(?:for|while|loop|until)\b")
 _NAME: Final = r"(?:(?:self|this|cls)\.)?[#@]?[A-Za-z_$][\w$]*(?:\.[#\w$]+)?(?:\[[\"'\w]+\])?"
 _INDEXED: Final = re.compile(
     rf"(?P<table>{_NAME}|(?:\[\]\w+)?[\[({{]{_LITERALS}[\])}}]|\{{\s*\d+\s*:[^{{}}\n]+\}})"
-    rf"(?:\[|\.get\(|\.at\()\s*\(*\s*(?P<index>(?:\+\+)?{_NAME}(?:\+\+|\.Add\([^()]*\))?|len\(\s*(?P<log>{_NAME})\s*\)|next\(\s*(?P<count>{_NAME})\s*\)|atomic\.Add\w+\(\s*&(?P<atomic>{_NAME})[^()]*\))"
+    rf"(?:\[|\.get\(|\.at\()\s*\(*\s*(?P<index>len\(\s*(?P<log>{_NAME})\s*\)|next\(\s*(?P<count>{_NAME})\s*\)"
+    rf"|atomic\.Add\w+\(\s*&(?P<atomic>{_NAME})[^()]*\)|(?:\+\+)?{_NAME}(?:\+\+)?)"
 )
 _COMPARED: Final = re.compile(
-    rf"(?:if|elif|else if|when|match|switch|case|\?|return)?\s*\(?\s*(?:\+\+)?(?P<name>{_NAME})(?:\+\+)?\s*={{2,3}}\s*\d+\s*\)?\s*[:{{?)]*\s*(?:then\s+)?(?:return\s+)?(?P<given>{_LITERAL})"
+    rf"(?:if|elif|else if|when|match|switch|case|\?|return)?\s*\(?\s*(?:\+\+)?(?P<name>{_NAME})"
+    rf"(?:\+\+)?\s*={{2,3}}\s*\d+\s*\)?\s*[:{{?)]*\s*(?:then\s+)?(?:return\s+)?(?P<given>{_LITERAL})"
 )
 _SWITCHED: Final = re.compile(
     rf"\b(?:switch|match|case)\b\s*\(?\s*(?:\+\+)?(?P<name>{_NAME}|next\(\s*(?P<count>{_NAME})\s*\))(?:\+\+)?\s*\)?\s*[:{{\n]"
@@ -115,7 +119,9 @@ def _is_counted(match: re.Match[str], body: str, facts: FileFacts) -> bool:
         return _is_count(match["count"], facts)
     if match["atomic"] is not None:
         return True
-    return _counts(re.sub(r"\.Add\(.*|\+\+", "", match["index"]), body, facts)
+    if match["index"].endswith(".Add"):
+        return _is_outside(match["index"].removesuffix(".Add"), body, facts)
+    return _counts(match["index"].replace("++", ""), body, facts)
 
 
 def _is_count(name: str, facts: FileFacts) -> bool:
@@ -204,7 +210,7 @@ def _returned(match: re.Match[str], body: str) -> bool:
 
 
 def _is_made(text: str, facts: FileFacts) -> bool:
-    """Whether an expression is a call of a generator that only yields literals, or such a generator itself."""
+    """Whether an expression is a generator that only yields literals, or a call of one."""
     called = re.match(r"([A-Za-z_$][\w$]*)\(\s*\)", text)
     if called is not None:
         name = re.escape(called[1])
