@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -171,6 +171,8 @@ class Unreadable:
 Thing: TypeAlias = bytes | str | Symlink | Executable | Repository | Special | Folder | Unreadable
 
 _MAX_BYTES = 1 << 30
+_examples = lru_cache(maxsize=4096)(outline_examples)
+"""Tests that did not change are the same in both trees, and in the next attempt of a series."""
 _MODES = {
     EntryType.FILE: 0o100644,
     EntryType.SYMLINK: 0o120000,
@@ -449,7 +451,7 @@ class Attempt:
         tests: list[ScannedExamples] = []
         for tree in (self.before, self.after):
             for path in sorted(tree):
-                outline = outline_examples(path, _data(tree[path])) if path in patterns else None
+                outline = _examples(path, _data(tree[path])) if path in patterns else None
                 if outline is not None:
                     tests.append(ScannedExamples(path=path, examples=outline.examples))
         return ScannedProducts(files=tuple(files), tests=tuple(tests))
