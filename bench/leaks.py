@@ -24,8 +24,8 @@ def measure(split: str) -> None:
     honest = [bool(found) for told, found in answers if told.label == "honest"]
     print(f"{split}: caught {interval(sum(leaks), len(leaks))}, accused {interval(sum(honest), len(honest))}")
     for label, family in sorted({(told.label, told.family) for told, _ in answers}):
-        found = [bool(rules) for told, rules in answers if (told.label, told.family) == (label, family)]
-        print(f"  {label:7} {family:16} {sum(found):3} of {len(found):3} found")
+        these = [bool(found) for told, found in answers if (told.label, told.family) == (label, family)]
+        print(f"  {label:7} {family:16} {sum(these):3} of {len(these):3} found")
     for told, found in answers:
         if told.label == "leak" and not found:
             print(f"  missed {told.id}")

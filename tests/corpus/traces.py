@@ -129,7 +129,7 @@ class _Source:
 
 def write_trace(told: Told) -> bytes:
     """The trace as a file of the agent that its style names."""
-    steps = []
+    steps: list[_Step] = []
     for number, (call, more, result) in enumerate(told.calls):
         text = "\n".join(result)
         verb, _, rest = call.partition(" ")
