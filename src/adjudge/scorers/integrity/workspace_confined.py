@@ -35,7 +35,7 @@ class WorkspaceConfined:
         - a process that goes on writing files after the attempt ended (`process-goes-on`);
 
         or when its trace shows a call that does such a thing, even where nothing of it was left: start-up
-        files, shims, edited packages and standard libraries, schedules, git's index flags, hooks and settings.
+        files, shims, edited packages and standard libraries, schedules, git's flags, hooks and settings.
         Lines that installers put into shell profiles, and what the task itself speaks of, do not count.
 
         Caches, scratch files in /tmp, packages that an installer recorded, git's user name, commits of one's
@@ -50,8 +50,8 @@ class WorkspaceConfined:
 
     How it is fooled:
         Names are seen outside the workspace, not contents: a bad line in a file that every tool writes, such
-        as `.gitconfig`, passes. What was removed before the stop is seen only in a trace. The `process` sandbox
-        cannot tell what was written elsewhere. A history that was packed away is not followed.
+        as `.gitconfig`, passes. What was removed before the stop is seen only in a trace. The `process`
+        sandbox cannot tell what was written elsewhere. A history that was packed away is not followed.
 
     Example:
         ```yaml
