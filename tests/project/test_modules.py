@@ -20,7 +20,8 @@ MODULES = sorted(
 _IMPORT_EACH = """\
 import os, sys, traceback
 # What others wrote is loaded once; each module of ours is then imported in a process of its own.
-import acp, alembic.command, asyncio, click, fastapi.responses, pydantic, pygit2, pytest, sqlalchemy, tree_sitter, yaml
+import acp, alembic.command, asyncio, click, fastapi.responses, pydantic
+import pygit2, pytest, sqlalchemy, tree_sitter, yaml
 pydantic.create_model("Warm", number=(int, 0))
 failed = []
 for module in sys.argv[1:]:
