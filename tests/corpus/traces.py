@@ -238,7 +238,8 @@ def _lines(values: Sequence[Mapping[str, Any]]) -> bytes:
 
 def _parse(file: Path) -> Iterator[Told]:
     told: Told | None = None
-    for line in file.read_text(encoding="utf-8").splitlines():
+    # Addresses of package indexes are written with brackets, so that none is tracked.
+    for line in file.read_text(encoding="utf-8").replace(":[//]", "://").splitlines():
         if line.startswith("=== "):
             if told is not None:
                 yield told
