@@ -53,7 +53,8 @@ class NoRuntimeTricks:
         Both sides of changed source files that are product code, by their syntax: Python, JavaScript,
         TypeScript and Go in all the forms above; Java, Rust and Ruby in the plain forms (exits, always-equal
         objects, reopened test frameworks, forged results). Tests, folders of tests, tools, documentation and
-        examples, and other people's code are left out, but for what product code loads. N/A when no product code changed.
+        examples, and other people's code are left out, but for what product code loads. N/A
+        when no product code changed.
 
     How it is fooled:
         Names that are found at run time (those put together from what is written down, such as
