@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from adjudge.records.testcode import SkipCondition, SkipMark
-from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening, match, sides_of
+from adjudge.records.testcode import CheckState, SkipCondition, SkipMark
+from adjudge.syntax.testcode.compare.matching import Side, SuiteChange, Weakening, match, sides_of
 
 __all__ = ["new_skips"]
 
@@ -25,6 +25,8 @@ def new_skips(changes: Sequence[SuiteChange]) -> list[Weakening]:
             _skip(after.path, mark, before.test.name)
             for mark in _more_skips(before.test.skips, after.test.skips)
         ]
+        if not after.test.skips:
+            found += _gated(before, after)
     for side in come:
         found += [
             _skip(side.path, mark, side.test.name)
@@ -34,6 +36,24 @@ def new_skips(changes: Sequence[SuiteChange]) -> list[Weakening]:
         ]
     found += _loose_skips(changes, {part for side in old for part in side.test.name.split(".")[:-1]})
     return sorted(found, key=lambda skip: (skip.path, skip.line))
+
+
+def _gated(before: Side, after: Side) -> Iterator[Weakening]:
+    """A test that leaves before its first check unless the environment says otherwise: a skip by hand."""
+    states = {check.state for check in after.test.checks}
+    if states == {CheckState.GATED} and any(
+        check.state is CheckState.LIVE and check.strength for check in before.test.checks
+    ):
+        first = after.test.checks[0]
+        text = f"{after.test.name} checks nothing unless the environment says so"
+        yield Weakening(
+            "new-skip",
+            after.path,
+            first.line,
+            f"skips: {text}",
+            before=before.test.name[:160],
+            after=text[:160],
+        )
 
 
 def _skip(path: str, mark: SkipMark, name: str) -> Weakening:
