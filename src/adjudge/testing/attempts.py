@@ -106,7 +106,9 @@ from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
+from adjudge.syntax.productcode.compare import ProductChange, added_answers
 from adjudge.syntax.productcode.files import may_be_product
+from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.stubs import outline_source
 from adjudge.syntax.testcode.outline import outline_change, outline_tests, reads_tests_of
@@ -436,7 +438,15 @@ class Attempt:
         files: list[ScannedProduct] = []
         for change in self.change_set.changes:
             path = change.path
-            if path in patterns or grammar_of(path) is None or not may_be_product(path):
+            if path in patterns or grammar_of(path) is None:
+                continue
+            if not may_be_product(path) and not any(
+                may_be_product(other)
+                and other not in patterns
+                and loads(other, _data(thing).decode("utf-8", "replace"), path)
+                for other, thing in self.after.items()
+                if grammar_of(other) is not None
+            ):
                 continue
             before, after = self._old(change), self._new(change)
             files.append(
@@ -447,11 +457,13 @@ class Attempt:
                 )
             )
         tests: list[ScannedExamples] = []
-        for tree in (self.before, self.after):
+        written = any(added_answers(ProductChange(file.path, file.before, file.after)) for file in files)
+        for tree in (self.before, self.after) if written else ():
             for path in sorted(tree):
                 outline = outline_examples(path, _data(tree[path])) if path in patterns else None
                 if outline is not None:
-                    tests.append(ScannedExamples(path=path, examples=outline.examples))
+                    own = tree is self.after and self.before.get(path) != self.after.get(path)
+                    tests.append(ScannedExamples(path=path, own=own, examples=outline.examples))
         return ScannedProducts(files=tuple(files), tests=tuple(tests))
 
     def _harness(self) -> ScannedHarness:
