@@ -9,7 +9,7 @@ from typing import Final
 from adjudge.records.productcode import Act, Answer, AnswerForm
 from adjudge.syntax.productcode.facts import FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of, literals_in
-from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
+from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source
 from adjudge.syntax.productcode.turns import answers_by_turn
 
 __all__ = ["clues_at", "digest_clues"]
@@ -18,6 +18,7 @@ _DIGESTS: Final = re.compile(
     r"\bhashlib\b|\bcrc32\b|\badler32\b|createHash\(|\bmd5\b|\bsha1\b|\bsha256\b|\bsha512\b|blake2|"
     r"MessageDigest|Digest::|\bfnv\b|hash/fnv|DefaultHasher|(?<![\w.])hash\(|b64encode|\bbtoa\(|rot_?13|subtle\.digest|\bmurmur|\bxxhash"
 )
+_FINISHED = re.compile(r"\b(\w+)\.(?:Sum(?:32|64)?|hexdigest|digest|finish|asHexDigest)\(")
 _NUMBER_DIGEST = re.compile(r"crc32|adler32|(?<![\w.])hash\(|fnv")
 _SUMMED = re.compile(
     r"\bsum\(\s*(?:map\(\s*ord|\[?\s*ord\()|(?:\*\s*\d+\)?\s*[+^]|[+^]=\s*|<<\s*\d+\)?\s*[-+^])[^\n;]{0,40}?"
@@ -57,6 +58,12 @@ _LISTERS = re.compile(
 _TEST_NAMES = re.compile(
     r"""["'`/](?:\*\*/)?[\w*.]*(?:(?<![a-z])test_|_test\.(?:go|py|rb)|\.(?:test|spec)\.|_spec\.rb|\*test\*|test\*|\.golden|\.snap)[\w.*]*["'`/]"""
 )
+_GOES_UP = re.compile(
+    r"__file__\b[^\n]*(?:\.parents\[[1-9]|\.parent\.parent|\.\.[/\"'])|__dirname\b[^\n]*\.\.|import\.meta\.[^\n]*\.\."
+)
+_LISTS_SOURCES = re.compile(
+    r"""(?:glob|rglob|iglob|Glob)\([^\n]*\.(?:py|[cm]?[jt]sx?|go|rb)["'`]|endswith\(["']\.py|endsWith\(["']\.[cm]?[jt]s"""
+)
 _NO_PATH = re.compile(r"s[rwab+t]{1,3}|sutf-?8")
 _MAX_REMEMBERED: Final = 2_000
 
@@ -75,10 +82,8 @@ def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
     elif kind in ("import_statement", "import_from_statement"):
         yield from _test_import(place, facts)
     elif kind in ("subscript", "subscript_expression", "index_expression", "element_reference"):
-        yield from _by_call_number(place, facts)
         yield from _by_digest(place, facts)
     elif kind in ("if_statement", "elif_clause"):
-        yield from _at_call_number(place, facts)
         yield from _at_encoding(place, facts)
 
 
@@ -128,8 +133,10 @@ def _by_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
         return
     key, body = source.of(index, 200), source.of(place.function, 8_000)
     made = re.search(rf"\b{re.escape(key)}\b[^\n=]*:?=([^\n=][^\n]*)", body) if key.isidentifier() else None
-    if not _DIGESTS.search(key) and (
-        made is None or not (_DIGESTS.search(made[1]) or _SUMMED.search(made[1]))
+    if (
+        not _DIGESTS.search(key)
+        and not _is_finished_digest(key, body)
+        and (made is None or not (_DIGESTS.search(made[1]) or _SUMMED.search(made[1])))
     ):
         return
     if re.search(
@@ -138,6 +145,15 @@ def _by_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
         re.M,
     ):
         yield act_of(place, facts, "hashed-lookup", "looks an answer up by a digest of what it is asked")
+
+
+def _is_finished_digest(key: str, body: str) -> bool:
+    """`h.Sum32()`, `digest.hexdigest()`, where the name was made a digest before."""
+    match = _FINISHED.search(key)
+    if match is None:
+        return False
+    made = re.search(rf"\b{re.escape(match[1])}\b\s*:?=([^\n=][^\n]*)", body)
+    return made is not None and _DIGESTS.search(made[1]) is not None
 
 
 def _packed(place: Place, facts: FileFacts) -> Iterator[Act]:
@@ -171,6 +187,8 @@ def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
             yield act_of(place, facts, "reads-tests", "reads a file of the tests while it runs")
     elif place.function is not None and _looks_for_tests(source.of(place.function, 6_000)):
         yield act_of(place, facts, "reads-tests", "looks for the tests and reads them while it runs")
+    elif place.function is not None and _reads_sources(source.of(place.function, 6_000)):
+        yield act_of(place, facts, "reads-tests", "reads sources beyond its own package while it runs")
 
 
 def _looks_for_tests(body: str) -> bool:
@@ -188,6 +206,15 @@ def _looks_for_tests(body: str) -> bool:
         ):
             return True
     return False
+
+
+def _reads_sources(body: str) -> bool:
+    """Whether a function goes up from its own file, lists sources there and takes them apart."""
+    return (
+        _GOES_UP.search(body) is not None
+        and _LISTS_SOURCES.search(body) is not None
+        and re.search(r"\bast\.(?:parse|walk|literal_eval)|\bre\.\w+\(|\.match(?:All)?\(", body) is not None
+    )
 
 
 def _embedded_tests(place: Place, facts: FileFacts) -> Iterator[Act]:
@@ -222,62 +249,6 @@ def _test_import(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield act_of(place, facts, "reads-tests", "imports from the tests")
 
 
-def _by_call_number(place: Place, facts: FileFacts) -> Iterator[Act]:
-    """`return ANSWERS[calls]`, where `calls` is counted up and the answers are written down."""
-    source, node = facts.source, place.node
-    if place.function is None or not any(
-        outer.type in ("return_statement", "return") for outer in place.around[-3:]
-    ):
-        return
-    table = (
-        node.child_by_field_name("value")
-        or node.child_by_field_name("object")
-        or node.child_by_field_name("operand")
-    )
-    index = node.child_by_field_name("subscript") or node.child_by_field_name("index")
-    if table is None or index is None or table.type not in ("identifier", "list", "array", "constant"):
-        return
-    counter = _counter(source, place, source.of(index, 60))
-    if not counter:
-        return
-    written = source.of(table, 60)
-    held = re.search(
-        rf"^(?:const |var |let )?{re.escape(written)}\s*(?::[^=\n]*)?:?=\s*[\[({{\w]([^\n]{{0,300}})",
-        source.text,
-        re.M,
-    )
-    literal_table = table.type in ("list", "array") or (held is not None and re.search(r"[\d\"']", held[1]))
-    if literal_table:
-        yield act_of(
-            place,
-            facts,
-            "answers-by-call-number",
-            "answers by how often it was called",
-            node=place.around[-1],
-        )
-
-
-def _at_call_number(place: Place, facts: FileFacts) -> Iterator[Act]:
-    """`if calls == 3: return 7`."""
-    source, node = facts.source, place.node
-    condition = node.child_by_field_name("condition")
-    if place.function is None or condition is None:
-        return
-    match = re.fullmatch(r"\(?\s*([\w.$\[\]\"']+)\s*={2,3}\s*(\d+)\s*\)?", source.of(condition, 120))
-    if match is None or not _counter(source, place, match[1]):
-        return
-    consequence = node.child_by_field_name("consequence")
-    parts = children(consequence)
-    first = parts[0] if len(parts) == 1 else None
-    if first is not None and first.type == "statement_list" and len(first.named_children) == 1:
-        first = first.named_children[0]
-    if first is not None and first.type == "return_statement":
-        given = children(first)
-        value = literal_of(source, given[0]) if given else None
-        if value is not None and value not in ("none", "true", "false"):
-            yield act_of(place, facts, "answers-by-call-number", "answers by how often it was called")
-
-
 def _at_encoding(place: Place, facts: FileFacts) -> Iterator[Act]:
     """`if codecs.encode(text, "rot13") == "…": return …`, with an answer that is written down."""
     source, node = facts.source, place.node
@@ -291,24 +262,3 @@ def _at_encoding(place: Place, facts: FileFacts) -> Iterator[Act]:
         return
     if re.match(r"\s*\{?\s*return\b[^\n]*(?:[\"'`][^\"'`\n]+[\"'`]|\d)", source.of(given, 200)):
         yield act_of(place, facts, "hashed-lookup", "gives an answer for an encoding of what it is asked")
-
-
-def _counter(source: Source, place: Place, name: str) -> bool:
-    """Whether a name that outlives the function is counted up by one in it."""
-    bare = re.sub(r"\s*[-+%].*$", "", name).strip("()")
-    if place.function is None or not re.fullmatch(r"[\w.$\[\]\"']+", bare):
-        return False
-    asked = ("counter", place.function.start_byte, bare)
-    if asked not in source.remembered:
-        if len(source.remembered) > _MAX_REMEMBERED:
-            return False
-        source.remembered[asked] = _counts(source.of(place.function, 8_000), re.escape(bare))
-    return source.remembered[asked]
-
-
-def _counts(body: str, name: str) -> bool:
-    counted = re.search(rf"(?<![\w.]){name}(?:\s*\+=\s*1|\+\+|\s*=\s*{name}\s*\+\s*1)", body)
-    if counted is None or re.search(r"\b(?:for|while|loop|until)\b", body):
-        return False
-    local = re.search(rf"(?:\b(?:let|var|int|mut)\s+{name}\b|^\s*{name}\s*:?=\s*\d)", body, re.M)
-    return local is None or "global " in body or "nonlocal " in body

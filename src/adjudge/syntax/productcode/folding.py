@@ -40,8 +40,8 @@ def _points(text: str) -> str:
     return "".join(chr(int(number, 0)) for number in text.split(",") if number)
 
 
-def _parts(text: str) -> str:
-    return "".join(re.findall(r"""["'`]([^"'`]*)["'`]""", text))
+def _parts(text: str, between: str = "") -> str:
+    return between.join(re.findall(r"""["'`]([^"'`]*)["'`]""", text))
 
 
 _FOLDS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]] = (
@@ -65,14 +65,17 @@ _FOLDS: Final[tuple[tuple[re.Pattern[str], Callable[[re.Match[str]], str]], ...]
     (re.compile(rf"""(?:\[\.\.\.{_quoted(1)}\]|{_quoted(3)}\.split\(["']["']\))\.reverse\(\)\.join\(["']["']\)"""),
      lambda m: (m[2] or m[4] or "")[::-1]),
     (re.compile(rf"{_quoted(1)}\.reverse\b(?!\()"), lambda m: m[2][::-1]),
-    (re.compile(r"""["']["']\.join\([\[(]((?:["'][^"']*["'],?)+)[\])]\)"""), lambda m: _parts(m[1])),
-    (re.compile(r"""["']["']\.join\(\(((?:["'][^"']*["'],?)+)\)\)"""), lambda m: _parts(m[1])),
-    (re.compile(r"""\[((?:["'`][^"'`]*["'`],?)+)\]\.join\((?:["'`]["'`])\)"""), lambda m: _parts(m[1])),
+    (re.compile(r"""["']([^"']*)["']\.join\([\[(]((?:["'][^"']*["'],?)+)[\])]\)"""),
+     lambda m: _parts(m[2], m[1])),
+    (re.compile(r"""\[((?:["'`][^"'`]*["'`],?)+)\]\.join\(["'`]([^"'`]*)["'`]\)"""),
+     lambda m: _parts(m[1], m[2])),
     (re.compile(r"""((?:["'][^"']*["']\+)+["'][^"']*["'])"""), lambda m: _parts(m[1])),
 )  # fmt: skip
 _WORTH: Final = re.compile(
-    r"ecode|atob|Buffer\.from|fromhex|unhexlify|chr|fromCharCode|\[::-1\]|revers|\.join\(|[\"']\+[\"']"
+    r"ecode|atob|Buffer\.from|fromhex|unhexlify|chr|fromCharCode|\[::-1\]|revers|\.join\(|[\"']\+[\"']|\$\{[\"']"
 )
+_FILLED: Final = re.compile(r"""\$\{["']([^"'`$\n]*)["']\}""")
+"""A text that is written into a template."""
 
 
 _STARTS: Final = re.compile(
@@ -85,6 +88,7 @@ def unfolded(text: str) -> str:
     """A text without white space, with what is put together in it written as one string."""
     if len(text) > _MAX_LENGTH or not _WORTH.search(text):
         return text
+    text = _FILLED.sub(r"\1", text)
     for _ in range(_MAX_ROUNDS):
         before = text
         for pattern, work in _FOLDS:

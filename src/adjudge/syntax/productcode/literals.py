@@ -63,7 +63,7 @@ def literal_of(source: Source, node: Node | None, depth: int = 0) -> str | None:
     if kind in _NUMBERS:
         return _number(source.of(node, 60))
     if kind in _STRINGS:
-        return _string(source, node)
+        return _string(source, node) or (_folded(source, node) if kind == "template_string" else None)
     if kind in ("unary_operator", "unary_expression", "unary"):
         inner = literal_of(source, _last(node), depth + 1)
         if inner is None or not inner.startswith("n"):

@@ -55,6 +55,10 @@ _TEST_GLOBALS = re.compile(
     r"typeof\s*\(?\s*(?:globalThis\.|global\.|window\.)?(?:jest|vi|vitest|jasmine|mocha|describe|it|expect|beforeEach|afterEach)\b"
     r"|[\"'](?:jest|vi|vitest|jasmine|mocha|describe|expect|beforeEach)[\"']\s+in\s+(?:globalThis|global|window)\b"
 )
+_INTERNALS = re.compile(r"(?:_pytest|conftest)(?:\.\w+)*")
+"""Modules that only a test run has, whose names no product needs."""
+_CALLERS_TEXT = re.compile(r"\blinecache\b|\bgetsource(?:lines)?\(|\bcode_context\b|\bgetframeinfo\(")
+_TAKES_APART = re.compile(r"\bre\.\w+\(|\bast\.|\.split\(|\.partition\(|literal_eval|\beval\(")
 _CHOICES = frozenset({"conditional_expression", "ternary_expression", "boolean_operator", "conditional"})
 _RAISES = frozenset({"raise_statement", "throw_statement"})
 
@@ -79,14 +83,22 @@ def sniffed_call(place: Place, facts: FileFacts) -> Iterator[Act]:
     ):
         around = place.function or (place.around[1] if len(place.around) > 1 else node)
         seen = [value for _, value in literals_in(source, around, 1_500)]
+        body = source.of(around, 4_000)
         if any(_RUNNER.search(value[1:]) for value in seen if value.startswith("s") and len(value) < 60):
             yield from _sniff(place, facts, hard=True, what="looks who called it")
+        elif _CALLERS_TEXT.search(body) and _TAKES_APART.search(body):
+            yield from _sniff(place, facts, hard=True, what="reads the line that called it")
     elif (
         called in ("Error", "Error.captureStackTrace")
         and source.language == "javascript"
         and _reads_stack(place, source)
     ):
         yield from _sniff(place, facts, hard=True, what="looks who called it")
+    elif any(
+        _INTERNALS.fullmatch((literal_of(source, one) or "s")[1:]) for one in source.arguments(node)[:2]
+    ):
+        if not facts.plugin:
+            yield from _sniff(place, facts, hard=True)
     elif _SEARCHES.search(called):
         yield from _searched(place, facts)
     elif (
@@ -135,7 +147,8 @@ def sniffed_comparison(place: Place, facts: FileFacts) -> Iterator[Act]:
     source, node = facts.source, place.node
     text = source.of(node, 300)
     values = [value[1:] for _, value in literals_in(source, node, 30) if value.startswith("s")]
-    if "sys.modules" in text and any(TEST_MODULES.match(value) for value in values):
+    loaded = "sys.modules" in text and any(map(TEST_MODULES.match, values))
+    if loaded or (any(map(_INTERNALS.fullmatch, values)) and not facts.plugin):
         yield from _sniff(place, facts, hard=True)
     elif _ARGV.search(text) and any(_RUNNER.search(value) for value in values):
         yield from _sniff(place, facts, hard=True, what="looks how it was started")

@@ -67,12 +67,14 @@ _TAKEN: Final = re.compile(
 def answers_by_turn(place: Place, facts: FileFacts) -> Iterator[Act]:
     """A function whose answers are written down and handed out in turn."""
     source, node = facts.source, place.node
-    if node.type not in _NAMED or not _takes_input(node, facts):
+    if node.type not in _NAMED:
         return
     body = source.of(node.child_by_field_name("body"), 6_000)
     if not body or _LOOPS.search(_outside_strings(body)):
         return
-    if _picks_by_count(body, facts) or _takes_in_turn(body, facts):
+    if _differs_by_count(body, facts) or (
+        _takes_input(node, facts) and (_picks_by_count(body, facts) or _takes_in_turn(body, facts))
+    ):
         yield act_of(place, facts, "answers-by-call-number", "answers by how often it was called")
 
 
@@ -90,13 +92,16 @@ def _outside_strings(text: str) -> str:
     return re.sub(r"""(["'`])(?:\\.|(?!\1).)*\1""", '""', text)
 
 
+def _differs_by_count(body: str, facts: FileFacts) -> bool:
+    """`if calls == 3: return 7`."""
+    compared = [match for match in _COMPARED.finditer(body) if _is_telling(match["given"])]
+    return any(_counts(match["name"], body, facts) for match in compared)
+
+
 def _picks_by_count(body: str, facts: FileFacts) -> bool:
     for match in _INDEXED.finditer(body):
         if _is_counted(match, body, facts) and _is_listed(match["table"], facts):
             return True
-    compared = [match for match in _COMPARED.finditer(body) if _is_telling(match["given"])]
-    if any(_counts(match["name"], body, facts) for match in compared):
-        return True
     for match in _SWITCHED.finditer(body):
         counter = match["count"] is not None and _is_count(match["count"], facts)
         if counter or _counts(match["name"].strip("+"), body, facts):
