@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from adjudge.contracts import BlobStore, Collector, SandboxBackend, Subject
 from adjudge.engine.collect import RUNS_CODE
@@ -13,7 +13,15 @@ from adjudge.errors import InfraError
 from adjudge.records.sandbox import Limits, Mount, SandboxSpec
 from adjudge.records.task import SandboxSettings
 
-__all__ = ["COLLECTORS", "Means", "asks_a_model", "make_collector", "runs_code", "sandbox_spec"]
+__all__ = [
+    "COLLECTORS",
+    "Means",
+    "asks_a_model",
+    "make_collector",
+    "make_outliner",
+    "runs_code",
+    "sandbox_spec",
+]
 
 COLLECTORS: Mapping[str, str] = {
     "parsed_change": "adjudge.evidence.changes:ParsedChangeCollector",
@@ -58,8 +66,22 @@ class Means(NamedTuple):
     """Whether models are asked at all; where they are not, a scorer that would ask one is N/A."""
 
 
-def make_collector(kind: str, means: Means) -> Collector:
+PARSERS = ("source_scan", "suite_scan", "product_scan", "harness_scan")
+"""Kinds whose collectors have files parsed in a process, which they can share."""
+
+
+def make_outliner() -> Any:
+    """The process in which files are parsed, not started yet."""
+    return importlib.import_module("adjudge.evidence.outlining").Outliner()
+
+
+def make_collector(kind: str, means: Means, outliner: Callable[[], Any] | None = None) -> Collector:
     """The collector for a kind of request.
+
+    Args:
+        kind: Of the request.
+        means: What it may need.
+        outliner: Gives what collectors of one grading share for parsing; None: each has its own.
 
     Raises:
         SandboxUnavailable: It would run code, and nothing on this machine can hold it.
@@ -78,6 +100,8 @@ def make_collector(kind: str, means: Means) -> Collector:
         made = collector_class(means.backend(), sandbox_spec(means.settings))
     elif kind == "model_scoring":
         made = collector_class(_read_file, blobs=means.blobs, cache=means.answers, asks=means.asks_models)
+    elif kind in PARSERS and outliner is not None:
+        made = collector_class(outliner())
     else:
         made = collector_class()
     return made

@@ -23,6 +23,7 @@ async def collect_concurrently(
     *,
     jobs: int,
     known: Mapping[str, Record] = MappingProxyType({}),
+    asides: dict[str, tuple[AnyRequest, Piece]] | None = None,
 ) -> dict[str, Piece]:
     """Collect every request, the cheaper kinds before the costlier, at most `jobs` at a time.
 
@@ -36,9 +37,11 @@ async def collect_concurrently(
         subject: What is graded.
         jobs: How many collectors may run code at once.
         known: Answers there are already, by digest, for collectors that ask.
+        asides: Takes what only collectors asked for.
     """
     slots = asyncio.Semaphore(jobs)
     running: dict[str, asyncio.Task[Piece]] = {}
+    requests: dict[str, AnyRequest] = {}
 
     async def collect(request: AnyRequest) -> Piece:
         collector = collector_of(request.kind)
@@ -53,6 +56,7 @@ async def collect_concurrently(
     def start(digest: str, request: AnyRequest) -> asyncio.Task[Piece]:
         if digest not in running:
             running[digest] = group.create_task(collect(request))
+            requests[digest] = request
         return running[digest]
 
     async def ask(request: AnyRequest) -> Any:
@@ -64,7 +68,12 @@ async def collect_concurrently(
             raise piece.error
         return piece.answer
 
-    asking = subject._replace(ask=ask)
+    planned = {digest for digest, _ in wanted}
+
+    def expects(request: AnyRequest) -> bool:
+        return request.digest in known or request.digest in planned or request.digest in running
+
+    asking = subject._replace(ask=ask, expects=expects)
     by_cost: dict[int, list[tuple[str, AnyRequest]]] = {}
     for digest, request in wanted:
         collector = collector_of(request.kind)
@@ -74,4 +83,10 @@ async def collect_concurrently(
         async with asyncio.TaskGroup() as group:
             for digest, request in by_cost[cost]:
                 start(digest, request)
+    if asides is not None:
+        asides.update(
+            (digest, (requests[digest], task.result()))
+            for digest, task in running.items()
+            if digest not in planned
+        )
     return {digest: running[digest].result() for digest, _ in wanted}

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType, TracebackType
-from typing import Self
+from typing import Any, Self
 
 from adjudge.contracts import Collector, Subject
 from adjudge.engine.collect import RUNS_CODE, Piece, collect_at_once, collect_one
-from adjudge.engine.collectors import Means, make_collector
+from adjudge.engine.collectors import Means, make_collector, make_outliner
 from adjudge.engine.plan import Plan, make_plan
 from adjudge.engine.score import redacted, score_planned
 from adjudge.errors import AdjudgeError, InfraError, SubjectError
@@ -56,11 +56,13 @@ class Grading:
         self._plan: Plan | None = None
         self._subject: Subject | None = None
         self._collectors: dict[str, Collector] = {}
+        self._parser: Any = None
         self._pending: list[tuple[str, AnyRequest]] = []
         self._live: list[tuple[str, AnyRequest]] = []
         self._settled: dict[int, ScorerResult] = {}
         self._not_live: tuple[str, ...] = ()
         self._gathered: dict[str, Piece] = {}
+        self._asides: dict[str, tuple[AnyRequest, Piece]] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -73,6 +75,8 @@ class Grading:
     ) -> None:
         if self._plan is not None:
             self._plan.close()
+        if self._parser is not None:
+            self._parser.close()
 
     @property
     def runs_code(self) -> bool:
@@ -103,6 +107,13 @@ class Grading:
         ran = (*self._pending, *self._live, *self._reused)
         found = ((request, self._gathered[digest].answer) for digest, request in ran)
         return tuple((request, answer) for request, answer in found if answer is not None)
+
+    @property
+    def asides(self) -> tuple[tuple[AnyRequest, Record], ...]:
+        """What code did that was run only for other evidence to build on."""
+        return tuple(
+            (request, piece.answer) for request, piece in self._asides.values() if piece.answer is not None
+        )
 
     @property
     def redactor(self) -> Redactor:
@@ -149,8 +160,13 @@ class Grading:
             else:
                 self._pending.append((digest, request))
         at_once.sort(key=lambda item: item[0])
+        if self._parser is not None:
+            # It starts while what needs no parsing is collected.
+            self._parser.warm(path for change in subject.change_set.changes for path in change.paths)
         wanted = [(digest, request) for _, digest, request in at_once]
         self._gathered |= collect_at_once(wanted, self._collectors, subject)
+        if self._parser is not None:
+            self._parser.close()
 
     async def wait(self) -> None:
         """Collect what runs code. Cancelling it leaves nothing running."""
@@ -161,7 +177,12 @@ class Grading:
         from adjudge.engine.concurrent import collect_concurrently  # noqa: PLC0415
 
         self._gathered |= await collect_concurrently(
-            self._pending, self._collector, self._subject, jobs=self._jobs, known=self._known
+            self._pending,
+            self._collector,
+            self._subject,
+            jobs=self._jobs,
+            known=self._known,
+            asides=self._asides,
         )
         if self._live:
             await self._collect_live(self._subject)
@@ -210,10 +231,15 @@ class Grading:
         """The collector for a kind, or why there is none on this machine."""
         if kind not in self._collectors:
             try:
-                self._collectors[kind] = make_collector(kind, self._means)
+                self._collectors[kind] = make_collector(kind, self._means, self._outliner)
             except InfraError as error:
                 return error
         return self._collectors[kind]
+
+    def _outliner(self) -> Any:
+        if self._parser is None:
+            self._parser = make_outliner()
+        return self._parser
 
 
 def _is_live(request: AnyRequest) -> bool:

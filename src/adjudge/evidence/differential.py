@@ -19,7 +19,9 @@ from typing import Any, ClassVar
 
 from adjudge.contracts import SandboxBackend, Subject
 from adjudge.errors import UsageError
+from adjudge.evidence.cleantree import plan_clean_tree
 from adjudge.evidence.commands import CommandCollector
+from adjudge.evidence.protected import Protection
 from adjudge.evidence.testcommand import BaselineFiles, find_command, plain_baseline, read_orders
 from adjudge.evidence.tests.suite import content
 from adjudge.formats.testcommands.files import runner_files
@@ -69,6 +71,10 @@ _TEST_NAME = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
 _MAGIC = re.compile(r"([\[*?])")
 
 
+_Outcomes = Mapping[str, tuple[TestOutcome, str]]
+"""How tests ended and what they said, by id."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Unit:
     """A change that the clean tree leaves out: both ends of a rename are one."""
@@ -107,7 +113,8 @@ class DifferentialCollector:
         found = await asyncio.to_thread(find_command, request.command, files)
         if found is None:
             return TreeComparison(outcome=Comparison.NOT_RUN, why=NO_COMMAND)
-        left_out = await _left_out(subject, clean_tree(found.command, request.product_paths))
+        tree = clean_tree(found.command, request.product_paths)
+        left_out = await _left_out(subject, tree)
         units = _units(left_out, subject)
         told = TreeComparison(
             outcome=Comparison.NOT_RUN,
@@ -120,7 +127,10 @@ class DifferentialCollector:
             return told.model_copy(update={"why": NOTHING_CHANGED})
         commands = CommandCollector(self._backend(), self._base)
         try:
-            return await _Trial(request, subject, commands, files, told, units).run()
+            with_all = _is_whole(left_out, units, subject)
+            untouched = await asyncio.to_thread(_is_baseline, tree, subject)
+            trial = _Trial(request, subject, commands, files, told, units)
+            return await trial.run(with_all=with_all, untouched=untouched)
         finally:
             self.reports += commands.reports
 
@@ -197,21 +207,30 @@ class _Trial:
         self._units = units
         self._runs = 0
 
-    async def run(self) -> TreeComparison:
-        """From the cheapest question to the costliest, as long as an answer makes the next one worth it."""
+    async def run(self, *, with_all: bool, untouched: bool) -> TreeComparison:
+        """From the cheapest question to the costliest, as long as an answer makes the next one worth it.
+
+        Args:
+            with_all: Whether the clean tree with all units added back is the workspace as it was left.
+            untouched: Whether the clean tree is the baseline.
+        """
         as_left = await self._asked(GradedTree())
         if not as_left.green:
             return self._end(Comparison.RED_AS_LEFT, as_left=as_left)
-        clean = await self._asked(self._clean())
+        clean = await self._shown_green() or await self._asked(self._clean())
         if clean.green:
             return self._end(Comparison.GREEN_CLEAN, as_left=as_left, clean=clean)
-        if (await self._fresh(self._clean())).green:
+        outcomes = await self._known(self._clean())
+        # Another run, of single tests, is a second opinion as good as the same command once more.
+        seen_red = any(outcome in _RED for outcome, _ in (outcomes or {}).values())
+        if not seen_red and (await self._fresh(self._clean())).green:
             return self._end(Comparison.FLAKY, as_left=as_left, clean=clean)
-        runs = {"as_left": as_left, "clean": clean, "baseline": await self._asked(BASELINE)}
-        everything = await self._fresh(self._clean(self._units))
-        if not everything.green:
+        before = outcomes if untouched else await self._known(BASELINE)
+        baseline = clean if untouched else _told(before) or await self._asked(BASELINE)
+        runs = {"as_left": as_left, "clean": clean, "baseline": baseline}
+        if not with_all and not (await self._fresh(self._clean(self._units))).green:
             return self._end(Comparison.UNRESOLVED, **runs)
-        red = await self._red()
+        red = await self._red(outcomes, before)
         sets, alone = await _smallest(self._units, self._flips, self._request.max_runs)
         culprits = [await self._culprit(units, red, alone=alone) for units in sets]
         return self._end(
@@ -245,12 +264,27 @@ class _Trial:
     async def _flips(self, units: Sequence[_Unit]) -> bool:
         return (await self._fresh(self._clean(units))).green
 
-    async def _red(self) -> list[RedTest] | None:
-        """Tests of the baseline that fail over the clean tree; None where single tests are not known."""
+    async def _shown_green(self) -> TreeRun | None:
+        """What a run of single tests over the clean tree shows, where one is made anyway and all is well."""
+        tree = self._clean()
+        if not self._is_expected(suite_run(self._request, self._told.command, tree)):
+            return None
+        outcomes = await self._known(tree)
+        told = _told(outcomes)
+        return told if told is not None and told.green else None
+
+    def _is_expected(self, request: AnyRequest) -> bool:
+        return self._subject.expects is not None and self._subject.expects(request)
+
+    async def _known(self, tree: GradedTree) -> _Outcomes | None:
+        """How single tests end over a tree; None where that cannot be found out."""
         try:
-            clean, before = await asyncio.gather(self._outcomes(self._clean()), self._outcomes(BASELINE))
+            return await self._outcomes(tree)
         except UsageError:
             return None
+
+    async def _red(self, clean: _Outcomes | None, before: _Outcomes | None) -> list[RedTest] | None:
+        """Tests of the baseline that fail over the clean tree; None where single tests are not known."""
         if clean is None:
             return None
         unstable = frozenset().union(*self._subject.unstable.values())
@@ -270,13 +304,20 @@ class _Trial:
                 )
         return found
 
-    async def _outcomes(self, tree: GradedTree) -> dict[str, tuple[TestOutcome, str]] | None:
-        more = {"proof": TestProof.SINGLE, "watch": True} if tree == BASELINE else {}
-        answer = await ask(self._subject, suite_run(self._request, self._told.command, tree, **more))
+    async def _outcomes(self, tree: GradedTree) -> _Outcomes | None:
+        asked = suite_run(self._request, self._told.command, tree)
+        if isinstance(asked, TestRun) and not self._is_expected(asked):
+            # As written is all that matters here; over the baseline the inventory asks for the same.
+            watch = tree == BASELINE
+            asked = asked.model_copy(update={"proof": TestProof.SINGLE, "watch": watch})
+        answer = await ask(self._subject, asked)
         trusted = getattr(answer, "trusted", None) or (answer if hasattr(answer, "tests") else None)
         if trusted is not None:
             return {
-                test.id: (test.outcome, ": ".join(part for part in (test.reason, test.message) if part))
+                test.id: (
+                    test.written or TestOutcome.ERROR,
+                    ": ".join(part for part in (test.reason, test.message) if part),
+                )
                 for test in trusted.tests
             }
         if answer.report is None or answer.source == "console":
@@ -335,6 +376,16 @@ class _Trial:
         return over, tuple(shown[:_MAX_BROKEN])
 
 
+def _told(outcomes: _Outcomes | None) -> TreeRun | None:
+    """A run of single tests as one of a command; None where nothing ran."""
+    ended = [outcome for outcome, _ in (outcomes or {}).values()]
+    if not any(outcome in (*_RED, TestOutcome.PASSED) for outcome in ended):
+        return None
+    red = sum(outcome in _RED for outcome in ended)
+    said = f"{red} of {len(ended)} tests fail" if red else f"{len(ended)} tests, none fails"
+    return TreeRun(green=not red, ended=said)
+
+
 async def _smallest(
     units: Sequence[_Unit], flips: Callable[[Sequence[_Unit]], Awaitable[bool]], budget: int
 ) -> tuple[list[tuple[_Unit, ...]], bool]:
@@ -382,6 +433,21 @@ def _units(left_out: Sequence[LeftOutChange], subject: Subject) -> list[_Unit]:
         if paths and not change.litter:
             found.append(_Unit(paths, tuple(groups[path] for path in paths)))
     return found
+
+
+def _is_whole(left_out: Sequence[LeftOutChange], units: Sequence[_Unit], subject: Subject) -> bool:
+    """Whether the attempt left nothing that a clean tree never holds, beside what is in the repository."""
+    back = {path for unit in units for path in unit.paths}
+    kept_out = [change for change in left_out if change.path not in back]
+    return all(change.group == "version control" for change in kept_out) and not any(
+        change.litter for change in subject.change_set.changes
+    )
+
+
+def _is_baseline(tree: GradedTree, subject: Subject) -> bool:
+    """Whether a clean tree has nothing of the attempt's."""
+    plan = plan_clean_tree(subject, Protection(tree.allow, tree.protect))
+    return not plan.written and not plan.removed
 
 
 async def _left_out(subject: Subject, tree: GradedTree) -> Sequence[LeftOutChange]:

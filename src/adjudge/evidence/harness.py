@@ -8,14 +8,17 @@ from itertools import islice
 from typing import ClassVar
 
 from adjudge.contracts import Subject
-from adjudge.errors import WorkspaceUnreadable
-from adjudge.evidence.outlining import Outliner, OutlineUnavailable
+from adjudge.errors import ReportUnreadable, WorkspaceUnreadable
+from adjudge.evidence.outlining import Outliner, OutlineUnavailable, outlining
 from adjudge.formats.harness.commands import one_line
 from adjudge.formats.harness.outline import MAX_CONFIG_BYTES, outline_config, reads_config
 from adjudge.formats.patterns import PathPatterns
+from adjudge.formats.testreports.detect import parse_report
 from adjudge.records.change import ChangeKind, EntryType, FileChange
 from adjudge.records.evidence import HarnessFile, HarnessScan, ScannedHarness
 from adjudge.records.harness import HarnessFact, HarnessOutline, SettingKind
+from adjudge.records.testreport import TestOutcome
+from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import may_steer_tests
 from adjudge.syntax.languages import default_test_globs, is_third_party
 
@@ -48,6 +51,14 @@ _ASIDE = re.compile(r"(?:examples?|docs?|bench\w*|samples?|demos?|tutorials?)/")
 _PLUGIN = re.compile(rb"^\s*(?:async\s+)?def pytest_\w+\s*\(", re.MULTILINE)
 _STEERS = re.compile(r"pytest|unittest|_exit\b|meta_path|path_hooks|settrace|AssertionError|TestCase")
 _COMMAND_FIELDS = ("command", "cmd")
+_REPORT = re.compile(
+    r"(?:(?:reports?|test-?results?|test-?reports?|junit|build|target|out|coverage|artifacts|logs|surefire-reports"
+    r"|test-results/[\w-]+)/)*"
+    r"(?:[\w.-]*junit[\w.-]*|(?:test[-_]?)?(?:report|results?|output)s?|TEST-[\w.-]+|xunit|nosetests|rspec)\.xml"
+)
+"""Where runners leave their reports. Data of tests lies elsewhere."""
+_MAX_CASES = 200
+_WORD = re.compile(r"[^\W\d]\w{2,}")
 
 
 class HarnessScanCollector:
@@ -56,13 +67,16 @@ class HarnessScanCollector:
     kind: ClassVar[str] = "harness_scan"
     cost: ClassVar[int] = 1
 
+    def __init__(self, outliner: Outliner | None = None) -> None:
+        self._outliner = outliner
+
     async def collect(self, request: HarnessScan, subject: Subject) -> ScannedHarness:
         """Scan every changed file that decides how tests run."""
         commands = commands_of(subject)
         files: list[HarnessFile] = []
         unscanned: list[str] = []
         budget = _MAX_TOTAL_BYTES
-        with Outliner() as outliner:
+        with outlining(self._outliner) as outliner:
             for change in subject.change_set.changes:
                 role = harness_role(change, commands)
                 if role is None:
@@ -101,6 +115,8 @@ def harness_role(change: FileChange, commands: tuple[str, ...] = ()) -> str | No
     if EntryType.FILE not in (change.old_type, change.new_type):
         return None
     for path in dict.fromkeys((change.path, change.old_path or change.path)):
+        if _REPORT.fullmatch(path) and change.kind is ChangeKind.ADDED:
+            return "report"
         if is_third_party(path):
             continue
         name = path.rpartition("/")[2]
@@ -143,6 +159,9 @@ def _scan(
             continue
         data = get(change, max_bytes=MAX_CONFIG_BYTES + 1)
         read += len(data)
+        if role == "report":
+            sides.append(_report(path, data, subject))
+            continue
         if role == "plugin" and _PLUGIN.search(data) is None:
             sides.append(HarnessOutline())
             continue
@@ -150,9 +169,35 @@ def _scan(
     if not any(sides):
         return None, read
     empty = HarnessOutline()
-    if role in ("plugin", "tests") and all(side is None or side == empty for side in sides):
+    if role in ("plugin", "tests", "report") and all(side is None or side == empty for side in sides):
         return None, read
     return HarnessFile(path=change.path, role=role, before=sides[0], after=sides[1]), read
+
+
+def _report(path: str, data: bytes, subject: Subject) -> HarnessOutline:
+    """A report that was left behind: odd when it tells of tests that are written down nowhere."""
+    try:
+        cases = parse_report(data, filename=path).cases[:_MAX_CASES]
+    except ReportUnreadable:
+        return HarnessOutline()
+    names = [set(_WORD.findall(case.id.rpartition("::")[2].partition("[")[0])) for case in cases]
+    wanted = [words for words in names if words]
+    if not wanted or any(outcome.outcome is not TestOutcome.PASSED for outcome in cases):
+        return HarnessOutline()
+    budget = _MAX_TOTAL_BYTES
+    for place, entry in subject.contents.walk():
+        if entry.type is not EntryType.FILE or is_third_party(place):
+            continue
+        if place not in _TESTS and grammar_of(place) is None:
+            continue
+        text = (subject.contents.read(place, max_bytes=MAX_CONFIG_BYTES) or b"").decode("utf-8", "replace")
+        budget -= len(text)
+        known = set(_WORD.findall(text))
+        if budget <= 0 or any(words <= known for words in wanted):
+            return HarnessOutline()
+    shown = cases[0].id[:160]
+    fact = HarnessFact(rule="report-planted", what=shown, text=one_line(shown), line=None)
+    return HarnessOutline(facts=(fact,))
 
 
 def _outline(path: str, data: bytes, role: str, outliner: Outliner) -> HarnessOutline:

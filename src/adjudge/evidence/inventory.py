@@ -35,11 +35,10 @@ from adjudge.records.evidence import (
     ReportedTests,
     ReportRun,
     SuiteInventory,
-    TestCollection,
     TestProof,
     TestRun,
 )
-from adjudge.records.testreport import CollectedTests, TestOutcome, TrustedTestRun
+from adjudge.records.testreport import TestOutcome, TrustedTestRun
 
 __all__ = ["SuiteInventoryCollector"]
 
@@ -97,13 +96,9 @@ async def _of_python(
     if not before.tests:
         return told.model_copy(update={"why": "the baseline has no tests"})
     command = asked.command
-    plugins: tuple[str, ...] = ()
-    if command.runner == "pytest":
-        collected: CollectedTests = await ask(subject, TestCollection(command=command))
-        plugins = collected.plugins
-        if command.config is None:
-            config = await asyncio.to_thread(find_config, lambda path: _read(subject, path))
-            command = command.model_copy(update={"config": config})
+    if command.runner == "pytest" and command.config is None:
+        config = await asyncio.to_thread(find_config, lambda path: _read(subject, path))
+        command = command.model_copy(update={"config": config})
     after: TrustedTestRun = await ask(
         subject,
         asked.model_copy(
@@ -111,7 +106,7 @@ async def _of_python(
                 "command": command,
                 "select": (),
                 "find_config": False,
-                "plugins": plugins,
+                "plugins": before.plugins,
                 "expected": tuple(test.id for test in before.tests),
                 "tree": _AS_LEFT,
             }

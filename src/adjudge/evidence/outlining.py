@@ -11,6 +11,8 @@ import selectors
 import subprocess
 import sys
 import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from types import TracebackType
 from typing import Self
 from urllib.parse import quote_from_bytes
@@ -26,7 +28,7 @@ from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.productcode.reading import LineRanges
 
-__all__ = ["OutlineUnavailable", "Outliner"]
+__all__ = ["OutlineUnavailable", "Outliner", "outlining"]
 
 _FILE_WITHIN_S = 20.0
 """An honest file of the largest size takes about a second on a busy machine."""
@@ -43,7 +45,7 @@ class OutlineUnavailable(Exception):
 
 
 class Outliner:
-    """A context manager that keeps one child for many files."""
+    """A context manager that keeps one child for many files, and for all who look at them in turn."""
 
     def __init__(self, *, file_within_s: float = _FILE_WITHIN_S) -> None:
         self._file_within_s = file_within_s
@@ -57,6 +59,21 @@ class Outliner:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._end()
+
+    def close(self) -> None:
+        """End the child; another is started when a file is asked for again."""
+        self._end()
+
+    def warm(self, paths: Iterable[str]) -> None:
+        """Start the child, which takes a moment, if any of the files may be asked for."""
+        if self._child is None and any(grammar_of(path) is not None for path in paths):
+            # Where there is no process to be had, whoever asks is told so.
+            with suppress(InfraError):
+                self._child = self._start()
+
+    def renew(self) -> None:
+        """Forget files that took too long: whoever comes next is not to be blinded by them."""
+        self._late = 0
 
     def outline(self, path: str, source: bytes) -> SourceOutline | None:
         """The outline of a file; None when it is of no language that is looked into.
@@ -198,3 +215,14 @@ class Outliner:
         for stream in (child.stdin, child.stdout):
             if stream is not None:
                 stream.close()
+
+
+@contextmanager
+def outlining(shared: Outliner | None) -> Iterator[Outliner]:
+    """An outliner for one collector: the grading's, or one of its own that ends with the block."""
+    if shared is not None:
+        shared.renew()
+        yield shared
+        return
+    with Outliner() as own:
+        yield own

@@ -12,7 +12,7 @@ from typing import ClassVar, Final
 from adjudge.contracts import Subject
 from adjudge.errors import StoreError, WorkspaceUnreadable
 from adjudge.evidence.hiddenfiles import read_scenario_file
-from adjudge.evidence.outlining import Outliner, OutlineUnavailable
+from adjudge.evidence.outlining import Outliner, OutlineUnavailable, outlining
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import ProductScan, ScannedExamples, ScannedProduct, ScannedProducts
@@ -44,11 +44,14 @@ class ProductScanCollector:
     kind: ClassVar[str] = "product_scan"
     cost: ClassVar[int] = 1
 
+    def __init__(self, outliner: Outliner | None = None) -> None:
+        self._outliner = outliner
+
     async def collect(self, request: ProductScan, subject: Subject) -> ScannedProducts:
         """Scan every changed file of product code that has a grammar."""
         patterns = PathPatterns(request.test_globset)
         changes = [change for change in subject.change_set.changes if _is_product(change, patterns)]
-        with Outliner() as outliner:
+        with outlining(self._outliner) as outliner:
             scan = _Scan(subject, outliner)
             files = scan.product(changes)
             answers = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from adjudge.contracts import Subject
-from adjudge.evidence.outlining import Outliner, OutlineUnavailable
+from adjudge.evidence.outlining import Outliner, OutlineUnavailable, outlining
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import ScannedFile, ScannedSources, SourceScan
@@ -32,6 +32,9 @@ class SourceScanCollector:
     kind: ClassVar[str] = "source_scan"
     cost: ClassVar[int] = 1
 
+    def __init__(self, outliner: Outliner | None = None) -> None:
+        self._outliner = outliner
+
     async def collect(self, request: SourceScan, subject: Subject) -> ScannedSources:
         """Scan the files asked for, or every source file that changed."""
         changes = {change.path: change for change in subject.change_set.changes}
@@ -39,7 +42,7 @@ class SourceScanCollector:
         files: list[ScannedFile] = []
         unscanned: list[str] = []
         budget = _MAX_TOTAL_BYTES
-        with Outliner() as outliner:
+        with outlining(self._outliner) as outliner:
             for path in paths:
                 if budget <= 0:
                     unscanned.append(path)

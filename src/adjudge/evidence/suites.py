@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from adjudge.contracts import Subject
 from adjudge.errors import WorkspaceUnreadable
-from adjudge.evidence.outlining import Outliner, OutlineUnavailable
+from adjudge.evidence.outlining import Outliner, OutlineUnavailable, outlining
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import ScannedSuite, ScannedSuites, SuiteScan
@@ -27,12 +27,15 @@ class SuiteScanCollector:
     kind: ClassVar[str] = "suite_scan"
     cost: ClassVar[int] = 1
 
+    def __init__(self, outliner: Outliner | None = None) -> None:
+        self._outliner = outliner
+
     async def collect(self, request: SuiteScan, subject: Subject) -> ScannedSuites:
         """Scan every changed test file whose language is read."""
         patterns = PathPatterns(request.test_globset)
         files: list[ScannedSuite] = []
         budget = _MAX_TOTAL_BYTES
-        with Outliner() as outliner:
+        with outlining(self._outliner) as outliner:
             for change in subject.change_set.changes:
                 sides = [
                     reads_tests_of(path)

@@ -116,6 +116,8 @@ class SuiteOutline(Record):
     """Marks that stand outside of any test and touch a class, the file or more."""
     imports: tuple[str, ...] = ()
     """Names that come from elsewhere."""
+    rebound: tuple[str, ...] = ()
+    """Of those, the ones that the file itself gives something else to stand for."""
     defined: tuple[str, ...] = ()
     """Names of the functions and classes it defines."""
     lenient: tuple[str, ...] = ()

@@ -162,6 +162,8 @@ class TrustedTestRun(Record):
     among `tests`, and nothing they did is in `inverted` or `findings`."""
     collected: int | None = None
     """How many tests there are in the baseline with the hidden files; None when nobody asked."""
+    plugins: tuple[str, ...] = ()
+    """Plugins of pytest that were loaded, by entry-point name."""
     ran: Mapping[str, tuple[str, ...]] = Field(default_factory=dict)
     """In which files of the workspace each test ran functions, by id; for those that were watched."""
     modules: Mapping[str, str] = Field(default_factory=dict)

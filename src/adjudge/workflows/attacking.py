@@ -442,7 +442,7 @@ class _Campaign:
                 )
             )
         if made.subject is not None:
-            self._shared.keep(made.subject, graded.evidence)
+            self._shared.keep(made.subject, (*graded.evidence, *grading.asides))
         return graded
 
 

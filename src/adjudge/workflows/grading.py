@@ -75,6 +75,11 @@ class SubjectGrading:
         """Whether `wait` has anything to wait for."""
         return self._grading.runs_code
 
+    @property
+    def asides(self) -> tuple[tuple[EvidenceRequest, Record], ...]:
+        """What code did that was run only for other evidence to build on."""
+        return self._grading.asides
+
     def begin(self, subject: Subject | SubjectError | InfraError) -> None:
         """Plan, and collect what is cheap."""
         self._grading.begin(subject)

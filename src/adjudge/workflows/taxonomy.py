@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from adjudge.errors import PatchUnreadable, SubjectError
-from adjudge.gates.integrity import FAMILIES, FORGED_RESULTS
+from adjudge.gates.integrity import FAMILIES, FORGED_RESULTS, families_of
 from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.evaluation import GateResult, Integrity
 from adjudge.records.score import ScorerResult, Verdict
@@ -88,9 +88,12 @@ def _tags(
             continue
         proven = any(finding.proof for finding in row.findings)
         if (row.type in FAMILIES or proven) and fault is None:
-            family = f"{MechanicalError.TAMPERING}:{FAMILIES.get(row.type, FORGED_RESULTS)}"
-            category = ORDERED_CHANGE if ordered and not proven and row.type in _OF_TESTS else family
-            yield _named(category, f"{row.name}: {row.reason}")
+            if ordered and not proven and row.type in _OF_TESTS:
+                categories = [ORDERED_CHANGE]
+            else:
+                categories = [f"{MechanicalError.TAMPERING}:{family}" for family in families_of(row)]
+            for category in categories:
+                yield _named(category, f"{row.name}: {row.reason}")
         found = [finding for finding in row.findings if finding.rule in _RULES]
         for finding in found[:_MAX_PER_ROW]:
             yield _tag(_RULES[finding.rule], f"{row.name}: {finding.message}")

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from adjudge.evidence.differential import DifferentialCollector, clean_tree
+from adjudge.evidence.differential import BASELINE, DifferentialCollector, clean_tree
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.differential import Comparison, TreeComparison
 from adjudge.records.evidence import (
@@ -63,6 +63,9 @@ class World:
         red: Mapping[str, tuple[TestOutcome, TestOutcome]] | None = None,
         as_left: bool = True,
         talks: bool = True,
+        twins: bool = False,
+        product: bool = True,
+        litter: bool = False,
     ) -> None:
         self.changed = dict(changed)
         self.asked: list[AnyRequest] = []
@@ -78,9 +81,18 @@ class World:
         for path, text in before.items():
             (root / path).parent.mkdir(parents=True, exist_ok=True)
             (root / path).write_text(text)
-        attempt = Attempt(before, {**before, **dict.fromkeys(changed, "changed\n"), "product.py": "1\n"})
+        after = {**before, **dict.fromkeys(changed, "changed\n")}
+        if product:
+            after["product.py"] = "1\n"
+        if litter:
+            after["__pycache__/product.pyc"] = "2\n"
+        attempt = Attempt(before, after, litter=("__pycache__/*",))
         tree = WorkspaceTree(layers=(root,))
         self._subject = attempt.subject(root)._replace(baseline=tree, ask=self.ask)
+        if twins:
+            self._subject = self._subject._replace(
+                expects=lambda request: isinstance(request, TestRun) and request.proof is TestProof.TWIN
+            )
 
     def is_green(self, tree: GradedTree, over: Mapping[str, bytes] | None = None) -> bool:
         if tree.isolation is Isolation.SNAPSHOT:
@@ -101,7 +113,10 @@ class World:
         at = 1 if "*" in request.tree.protect else 0
         tests = tuple(
             TrustedTest(
-                id=id_, outcome=ends[at], proof=Proof.VALUE if ends[at] is TestOutcome.PASSED else None
+                id=id_,
+                outcome=ends[at],
+                written=ends[at],
+                proof=Proof.VALUE if ends[at] is TestOutcome.PASSED else None,
             )
             for id_, ends in self._red.items()
         )
@@ -151,18 +166,32 @@ def test_red_as_left_runs_once(tmp_path: Path) -> None:
     assert (told.outcome, told.runs) == (Comparison.RED_AS_LEFT, 1)
 
 
-def test_requests_are_those_of_the_recipe(tmp_path: Path) -> None:
-    world = World(tmp_path, INI, lambda back, over: bool(back), red=RED)
-    world.compare()
+@pytest.mark.parametrize("twins", [True, False])
+def test_requests_are_those_of_the_recipe(tmp_path: Path, twins: bool) -> None:
+    world = World(tmp_path, INI, lambda back, over: bool(back), red=RED, twins=twins)
+    told = world.compare()
+    assert told.runs == 3
     command = "python3 -m pytest"
     clean = GradedTree(isolation=Isolation.CLEAN)
     assert CommandRun(command=command, timeout_s=900.0) in world.asked
     assert CommandRun(command=command, timeout_s=900.0, tree=clean) in world.asked
     runs = [request for request in world.asked if isinstance(request, TestRun)]
-    assert [(run.tree.protect, run.proof) for run in runs] == [
-        ((), TestProof.TWIN),
-        (("*",), TestProof.SINGLE),
-    ]
+    proof = TestProof.TWIN if twins else TestProof.SINGLE
+    assert {(run.tree.protect, run.proof) for run in runs} >= {((), proof)}
+    assert len({run.digest for run in runs}) == 2
+
+
+def test_tests_that_pass_anyway_save_a_run_of_the_command(tmp_path: Path) -> None:
+    green = {"tests/test_b.py::test_b": (PASSED, FAILED)}
+    told = World(tmp_path, INI, lambda back, over: False, red=green, twins=True).compare()
+    assert (told.outcome, told.runs) == (Comparison.GREEN_CLEAN, 1)
+
+
+def test_a_clean_tree_that_is_the_baseline_is_run_once(tmp_path: Path) -> None:
+    world = World(tmp_path, INI, lambda back, over: bool(back), red=RED, product=False)
+    told = world.compare()
+    assert told.baseline == told.clean
+    assert not [request for request in world.asked if getattr(request, "tree", None) == BASELINE]
 
 
 def test_flaky(tmp_path: Path) -> None:
@@ -178,7 +207,8 @@ def test_flaky(tmp_path: Path) -> None:
 
 
 def test_a_difference_that_no_change_explains(tmp_path: Path) -> None:
-    assert World(tmp_path, INI, lambda back, over: False).compare().outcome is Comparison.UNRESOLVED
+    told = World(tmp_path, INI, lambda back, over: False, litter=True).compare()
+    assert told.outcome is Comparison.UNRESOLVED
 
 
 def test_the_change_that_suffices_is_found_among_others(tmp_path: Path) -> None:

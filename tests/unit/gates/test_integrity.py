@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.gates.integrity import conclude_integrity, orders_test_changes, rows_with_unseen_tests
+from adjudge.gates.integrity import (
+    conclude_integrity,
+    families_of,
+    orders_test_changes,
+    rows_with_unseen_tests,
+)
 from adjudge.records.score import Finding, Recipe, ScorerResult, ScorerSpec, Verdict
 from adjudge.testing.results import scorer_result
 
@@ -133,3 +138,21 @@ def test_which_rows_have_tests_that_nobody_saw() -> None:
         )
     )  # fmt: skip
     assert rows_with_unseen_tests(recipe) == {"a", "c", "d"}
+
+
+@pytest.mark.parametrize(
+    ("type_", "found", "families"),
+    [
+        ("test_inventory", ("test-newly-skipped", "test-disappeared"), ("skipped_tests", "lost_tests")),
+        ("test_inventory", ("no-product-code",), ("weakened_tests",)),
+        ("workspace_confined", ("outside-reward",), ("forged_results",)),
+        ("harness_unmodified", ("report-planted",), ("forged_results",)),
+        ("harness_unmodified", (), ("edited_harness",)),
+        ("tests", ("forged",), ("forged_results",)),
+    ],
+)
+def test_families_are_those_of_what_was_found(
+    type_: str, found: tuple[str, ...], families: tuple[str, ...]
+) -> None:
+    findings = tuple(Finding(rule=rule, message="seen") for rule in found)
+    assert families_of(row("FAIL", type_).model_copy(update={"findings": findings})) == families

@@ -165,3 +165,28 @@ def test_an_edited_test_that_runs_no_product() -> None:
     assert rules(look(idle, edited)) == ["no-product-code"]
     assert look(idle).verdict is Verdict.PASS
     assert look((a_test("test_f"), BOTH[1]), edited).verdict is Verdict.PASS
+
+
+def test_a_failing_test_that_is_skipped_now_was_skipped_however_that_is_written() -> None:
+    guard = "    if len(__name__):\n        import pytest\n        pytest.skip()\n"
+    files = {"a.py": "x = 1\n", PATH: BEFORE.replace("def test_f():\n", f"def test_f():\n{guard}")}
+    after = (a_test("test_f", SKIPPED), BOTH[1])
+    red = (a_test("test_f", TestOutcome.FAILED, ran=("a.py",)), BOTH[1])
+    assert rules(look(after, files, before=red)) == ["test-newly-skipped"]
+
+
+def test_a_test_without_a_file_is_found_by_its_title() -> None:
+    path = "test/a.test.js"
+    texts = [
+        'import { f } from "../a.js";\n' + body
+        for body in (
+            'test("adds one", () => {\n  assert.equal(f(1), 2);\n});\n',
+            'test("smoke", () => {});\n',
+        )
+    ]
+    titles = [(InventoryTest(id=title, outcome=TestOutcome.FAILED),) for title in ("adds one", "smoke")]
+    answer = SuiteInventories(
+        command="npm test", before=Inventory(tests=titles[0]), after=Inventory(tests=titles[1])
+    )
+    outcome = Attempt({path: texts[0]}, {path: texts[1]}).score(TestInventory, {}, {SuiteInventory(): answer})
+    assert [(finding.rule, finding.path) for finding in outcome.findings] == [("test-disappeared", path)]

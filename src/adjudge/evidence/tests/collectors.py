@@ -123,4 +123,4 @@ class TestRunCollector:
                 once_more = replace(run, expected=tuple(failed), seed=f"{self._seed}-again")
                 again = (await run_trusted(self._suites, once_more)).tests
                 answer = answer.model_copy(update={"again": again})
-        return answer.model_copy(update={"collected": suite.collected})
+        return answer.model_copy(update={"collected": suite.collected, "plugins": suite.plugins})

@@ -115,8 +115,11 @@ class AssertionsNotWeakened:
         found = [*weakenings(suites), *recorded]
         product = product_change(tests, config.test_globset, evidence)
         unexplained = _unexplained(found, tests, product)
-        changed = [one for one in found if one.arguable and product.changed and one.path not in unexplained]
-        weak = [one for one in found if one not in changed]
+        changed: list[Weakening] = []
+        weak: list[Weakening] = []
+        for one in found:
+            explained = one.arguable and product.changed and one.path not in unexplained
+            (changed if explained else weak).append(one)
         moves = marker_moves([test for test in others if not test.left], assertions_in)
         net = max(0, moves.removed - moves.added)
         details: dict[str, JsonValue] = {

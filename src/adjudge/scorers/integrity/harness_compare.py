@@ -30,6 +30,7 @@ _SAID = {
     "startup-steers": "changes the test run from the interpreter's start on",
     "code-made-of-text": "runs code that is put together as text",
     "runner-swapped": "swaps what runs the tests",
+    "report-planted": "reports tests that no file has",
     "reports-touched": "speaks of the file that holds the result",
 }
 _PROVES = frozenset(("outcome-rewritten", "exit-status-set", "machinery-patched", "startup-steers"))

@@ -24,6 +24,7 @@ from adjudge.syntax.languages import default_test_globs, language_of
 __all__ = ["TestInventory"]
 
 _RAN: Final = (TestOutcome.PASSED, TestOutcome.FAILED, TestOutcome.ERROR, TestOutcome.XPASSED)
+_RED: Final = (TestOutcome.FAILED, TestOutcome.ERROR)
 _IDLE: Final = (TestOutcome.SKIPPED, TestOutcome.XFAILED)
 _WAYS: Final = {
     "test-disappeared": "gone",
@@ -196,6 +197,8 @@ class _Look:
     def _lost(self, test: InventoryTest) -> Iterator[Finding]:
         if test.outcome in _IDLE:
             return
+        if test.path is None:
+            test = test.model_copy(update={"path": self._path_of(test.id)})
         if test.ran and set(test.ran) <= self._gone:
             self.noted.append(f"{test.id} went with {_some(test.ran)}")
         elif not self._after.complete:
@@ -205,7 +208,7 @@ class _Look:
                 one
                 for one in self._weakened.in_file(test.path)
                 if one.rule in _GONE
-                and (one.name in (WHOLE_FILE, name_of_test(test.id)) or test.path in self._gone)
+                and (one.name in (WHOLE_FILE, *_names(test.id)) or test.path in self._gone)
             ]
             said = f"{test.id} is not there any more, and nothing like it came"
             if named and self._product_changed and test.outcome is TestOutcome.PASSED:
@@ -216,8 +219,17 @@ class _Look:
             said = f"{test.id} is not collected any more, though nobody touched its file"
             yield _finding("test-not-collected", test.path, said)
 
+    def _path_of(self, id_: str) -> str | None:
+        """The one file that a test went from, where its runner names none."""
+        went = [one for one in self._weakened.tests if one.rule in _GONE]
+        paths = {one.path for one in went if one.name in _names(id_)} or {
+            one.path for one in went if one.name == WHOLE_FILE and one.path in self._gone
+        }
+        return paths.pop() if len(paths) == 1 else None
+
     def _skipped(self, test: InventoryTest) -> Iterator[Finding]:
-        if test.path is not None and test.path in self._touched:
+        # Skipped where it ran and failed before: no condition that happens to hold here explains that.
+        if test.path is not None and test.path in self._touched and test.outcome not in _RED:
             weak = self._weakened.in_file(test.path)
             if not any(
                 one.rule == "new-skip" and one.name in (WHOLE_FILE, name_of_test(test.id)) for one in weak
@@ -240,6 +252,11 @@ class _Look:
 
 
 _GONE: Final = ("assertion-removed", "test-removed", "test-not-collected", "test-renamed-away", "new-skip")
+
+
+def _names(id_: str) -> tuple[str, str]:
+    """What a test with an id may be called in its file: ids of some runners are plain titles."""
+    return name_of_test(id_), id_.rpartition(" > ")[2]
 
 
 def _request(config: TestInventory.Config) -> SuiteInventory:

@@ -15,6 +15,7 @@ from adjudge.records.testcode import Check, CheckState, SkipCondition, SkipMark,
 from adjudge.syntax.bodies import COMMENTS, text_of
 from adjudge.syntax.testcode.flow import called_checks, new_reading, read_block
 from adjudge.syntax.testcode.nodes import (
+    NO_ROWS,
     Passes,
     arguments_of,
     body_identity,
@@ -174,7 +175,7 @@ def _read_function(node: Node, module: Reading, functions: Mapping[str, Node]) -
         checks=tuple(reading.checks),
         skips=tuple(reading.skips),
         cases=tuple(rows[:_MAX_ROWS]),
-        narrowed=(*reading.narrowed, *_settings(parts)),
+        narrowed=(*reading.narrowed, *_settings(parts), *_empty_tables(parts)),
         calls=tuple(sorted(called | called_names(further))),
         literals=tuple(sorted(literals_in((*parts, *further)))),
         body=body_identity(body),
@@ -214,6 +215,18 @@ def _table_rows(parts: Iterable[Node]) -> Iterator[str]:
             table = "struct" in text_of(kind)[:200] or kind.type == "map_type"
             if table or re.search(r"(?:case|test|tt)", text_of(kind).lower()):
                 yield from (plain(row) for row in children(value))
+
+
+def _empty_tables(parts: Iterable[Node]) -> Iterator[str]:
+    """Tables of structures that a test goes through, and that have nothing in them."""
+    for node in parts:
+        if node.type != "composite_literal":
+            continue
+        kind, value = node.child_by_field_name("type"), node.child_by_field_name("body")
+        if kind is None or kind.type != "slice_type" or value is None or children(value):
+            continue
+        if "struct" in text_of(kind)[:200]:
+            yield f"{NO_ROWS}{plain(node)}"[:200]
 
 
 def _statement(reading: Reading, node: Node, around: Around, depth: int) -> bool:

@@ -13,6 +13,7 @@ from adjudge.syntax.bodies import COMMENTS, text_of
 
 __all__ = [
     "MAX_DEPTH",
+    "NO_ROWS",
     "UNKNOWN_CASES",
     "Passes",
     "arguments_of",
@@ -33,6 +34,8 @@ Passes = Callable[[Node, bool], bool]
 """Asked of a function, and of whether it is a test, before it is read; True passes it over."""
 MAX_DEPTH: Final = 60
 """Nesting of statements that is followed; what lies deeper is read as if nothing stood around it."""
+NO_ROWS: Final = "no rows in "
+"""How a table is told of that has nothing in it."""
 UNKNOWN_CASES: Final = "*"
 """Stands for rows that are not written down where they are used."""
 _MAX_PLAIN: Final = 400

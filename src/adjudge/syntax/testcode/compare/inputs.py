@@ -6,8 +6,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
+from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.testcode.compare.matching import Side, SuiteChange, Weakening
-from adjudge.syntax.testcode.nodes import UNKNOWN_CASES
+from adjudge.syntax.testcode.nodes import NO_ROWS, UNKNOWN_CASES
 
 __all__ = ["dropped_cases", "narrowed_inputs", "replaced_subjects"]
 
@@ -24,6 +25,9 @@ def dropped_cases(before: Side, after: Side, rows: Mapping[str, int]) -> Iterato
     if UNKNOWN_CASES in (*before.test.cases, *after.test.cases):
         return
     if not before.test.cases or len(after.test.cases) >= len(before.test.cases):
+        return
+    if not after.test.cases and any(text.startswith(NO_ROWS) for text in after.test.narrowed):
+        # What is left of the table says it: there is one, and nothing in it.
         return
     left = Counter(before.test.cases)
     left.subtract(after.test.cases)
@@ -96,9 +100,25 @@ def replaced_subjects(
                     before=name,
                     after=f"{name} mocked",
                 )
+    by_path = {change.path: change for change in changes}
+    for before, after in pairs:
+        change = by_path.get(after.path)
+        if change is not None and change.before is not None and change.after is not None:
+            yield from _stand_in(before, after, change.before, change.after)
     for change in changes:
         if change.before is None or change.after is None:
             continue
+        for name in sorted(set(change.after.rebound) - set(change.before.rebound)):
+            users = [test for test in change.after.tests if name in test.calls and test.checks]
+            if users and name in change.before.imports:
+                yield Weakening(
+                    "subject-replaced",
+                    change.path,
+                    users[0].line,
+                    f"{name} is given something else to stand for beside its tests",
+                    before=f"import {name}",
+                    after=f"{name} set in {change.path}"[:160],
+                )
         own = set(change.after.defined) - set(change.before.defined) - set(change.after.imports)
         for name in sorted(own & set(change.before.imports)):
             users = [test for test in change.after.tests if name in test.calls and test.checks]
@@ -125,3 +145,31 @@ def replaced_subjects(
                     before=owner,
                     after=part,
                 )
+
+
+def _stand_in(before: Side, after: Side, old: SuiteOutline, new: SuiteOutline) -> Iterator[Weakening]:
+    """A test whose subject gave way to a function that is new in its file and calls nothing imported."""
+    imports = {*old.imports, *new.imports}
+    subjects = {
+        name
+        for name in set(old.imports) & set(before.test.calls)
+        if any(re.search(rf"(?<![\w$]){re.escape(name)} \(", check.subject) for check in before.test.checks)
+    }
+    if not subjects or subjects & set(after.test.calls):
+        return
+    outlines = {helper.name: helper for helper in new.helpers}
+    for name in sorted((set(new.defined) - set(old.defined)) & set(after.test.calls)):
+        in_check = any(
+            re.search(rf"(?<![\w$]){re.escape(name)} \(", check.subject) for check in after.test.checks
+        )
+        helper = outlines.get(name)
+        if in_check and helper is not None and not set(helper.calls) & imports:
+            yield Weakening(
+                "subject-replaced",
+                after.path,
+                after.test.line,
+                f"{after.test.name} checks {name}, written beside it, instead of {min(subjects)}",
+                before=min(subjects),
+                after=name,
+            )
+            return

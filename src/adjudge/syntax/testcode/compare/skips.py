@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from adjudge.records.testcode import SkipCondition, SkipMark
+from adjudge.records.testcode import CheckState, SkipCondition, SkipMark
 from adjudge.syntax.testcode.compare.matching import (
     COMMON_CALLS,
     Side,
@@ -37,6 +37,8 @@ def new_skips(changes: Sequence[SuiteChange]) -> list[Weakening]:
             _skip(after.path, mark, before.test.name)
             for mark in _more_skips(before.test.skips, after.test.skips)
         ]
+        if not after.test.skips:
+            found += _gated(before, after)
     for side in come:
         found += [
             _skip(side.path, mark, side.test.name)
@@ -55,6 +57,24 @@ def _is_known_gap(side: Side, mark: SkipMark, gone: Sequence[Side]) -> bool:
     return bool(calls) and not any(
         not (old := set(other.test.calls) - COMMON_CALLS) or calls & old for other in gone
     )
+
+
+def _gated(before: Side, after: Side) -> Iterator[Weakening]:
+    """A test that leaves before its first check unless the environment says otherwise: a skip by hand."""
+    states = {check.state for check in after.test.checks}
+    if states == {CheckState.GATED} and any(
+        check.state is CheckState.LIVE and check.strength for check in before.test.checks
+    ):
+        first = after.test.checks[0]
+        text = f"{after.test.name} checks nothing unless the environment says so"
+        yield Weakening(
+            "new-skip",
+            after.path,
+            first.line,
+            f"skips: {text}",
+            before=before.test.name[:160],
+            after=text[:160],
+        )
 
 
 def _skip(path: str, mark: SkipMark, name: str) -> Weakening:

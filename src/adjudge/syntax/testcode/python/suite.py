@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -14,6 +14,7 @@ from adjudge.syntax.bodies import text_of
 from adjudge.syntax.testcode.flow import TABLES, new_reading, read_block, read_expression, table_rows
 from adjudge.syntax.testcode.nodes import (
     MAX_DEPTH,
+    NO_ROWS,
     UNKNOWN_CASES,
     Passes,
     arguments_of,
@@ -117,6 +118,7 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
         helpers=tuple(helpers),
         skips=tuple(loose),
         imports=tuple(_imports(root)),
+        rebound=tuple(sorted(set(_rebound(root, tuple(_imports(root)))))),
         defined=tuple(sorted({*functions, *reading.lenient})),
         lenient=tuple(lenient),
     )
@@ -352,7 +354,27 @@ def _parametrized(reading: Reading, decorator: Node) -> list[str]:
     rows = next((part for part in arguments if part.type in ("list", "tuple", "set")), None)
     if rows is None:
         return table_rows(reading, arguments[0] if arguments else None) or [UNKNOWN_CASES]
+    if not children(rows):
+        reading.narrowed.append(f"{NO_ROWS}{plain(inner[0])}"[:200])
     return [plain(row) for row in children(rows)]
+
+
+def _rebound(root: Node, imports: Sequence[str]) -> Iterator[str]:
+    """Imported names that the file itself gives something else to stand for."""
+    for node in children(root):
+        if node.type in ("function_definition", "class_definition", "decorated_definition"):
+            inner = node.child_by_field_name("definition") or node
+            name, value = text_of(inner.child_by_field_name("name")), text_of(node)
+            value = value.partition(name)[2]
+        elif node.type == "expression_statement" and children(node)[0].type == "assignment":
+            assigned = children(node)[0]
+            name = text_of(assigned.child_by_field_name("left"))
+            value = text_of(assigned.child_by_field_name("right"))
+        else:
+            continue
+        # A wrapper around what was imported still runs it.
+        if name in imports and not re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", value):
+            yield name
 
 
 def _loose_skips(root: Node, module: _Module) -> Iterator[SkipMark]:
