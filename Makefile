@@ -74,7 +74,7 @@ bench-integrity: setup
 	if $(PYTHON) -m venv "$$peer/venv" && "$$peer/venv/bin/python" -m pip install --quiet checkwash==0.9.0 2>/dev/null; \
 	then export CHECKWASH_PYTHON="$$peer/venv/bin/python"; \
 	else echo "checkwash 0.9.0 could not be installed: it is not measured beside adjudge"; fi; \
-	$(BIN)/python -m bench integrity
+	$(BIN)/python -m bench integrity leaks
 
 # The static detectors over honest commits: make bench-history REPOS="a/.git b/.git" [COMMITS=120] [SKIP=0] [DETECTORS="a b"] [JOBS=2]
 bench-history: setup

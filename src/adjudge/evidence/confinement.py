@@ -7,9 +7,12 @@ from collections.abc import Iterator
 from typing import ClassVar
 
 from adjudge.contracts import Subject
-from adjudge.errors import WorkspaceUnreadable
+from adjudge.errors import TraceUnreadable, WorkspaceUnreadable
+from adjudge.evidence.leaks import project_of
+from adjudge.formats.leaks.escapes import EscapeWatch
 from adjudge.records.change import EntryType
 from adjudge.records.evidence import Confinement, ConfinementRead, IgnoredFile, LeavingLink
+from adjudge.records.leaks import Leak
 from adjudge.syntax.languages import is_third_party
 
 __all__ = ["ConfinementCollector"]
@@ -31,7 +34,21 @@ class ConfinementCollector:
             processes=subject.left_processes,
             links=tuple(_links(subject)),
             ignored=tuple(_ignored(subject)),
+            escapes=_escapes(subject),
         )
+
+
+def _escapes(subject: Subject) -> tuple[Leak, ...]:
+    """What the trace shows. One that cannot be read shows nothing; the scorers of traces say so."""
+    if subject.trace is None:
+        return ()
+    watch = EscapeWatch(project_of(subject))
+    try:
+        for item in subject.trace.events():
+            watch.see(item)
+    except TraceUnreadable:
+        return ()
+    return tuple(watch.found)
 
 
 def _links(subject: Subject) -> Iterator[LeavingLink]:

@@ -6,24 +6,28 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator
+from itertools import islice
 from typing import Any, ClassVar
 
 from adjudge.contracts import Subject
 from adjudge.errors import StoreError, WorkspaceUnreadable
 from adjudge.evidence.hiddenfiles import read_scenario_file
-from adjudge.formats.leaks import LeakWatch, Project, telling_lines
+from adjudge.formats.leaks.project import Project, even_name
+from adjudge.formats.leaks.watch import LeakWatch, telling_lines
 from adjudge.records.change import ChangeKind, EntryType, FileChange
 from adjudge.records.evidence import FoundLeaks, LeakScan
 from adjudge.records.leaks import Leak
 from adjudge.records.tree import DIRECTORY
 
-__all__ = ["LeakScanCollector"]
+__all__ = ["LeakScanCollector", "project_of"]
 
 _MAX_HIDDEN_BYTES = 4 * 1024 * 1024
 _MAX_FILE_BYTES = 1024 * 1024
 _MAX_WALKED_BYTES = 64 * 1024 * 1024
 _MAX_LINES = 50_000
 _MIN_LINES = 4
+_MAX_FILES = 100_000
+_VERSION = re.compile(r"""(?m)^\s*["']?version["']?\s*[=:]\s*["']?(\d[\w.+-]*)""")
 _REPOSITORY = re.compile(
     r"(?:repository|homepage|source|url|module|code)\W[^\n]{0,60}?"
     r"(?:github\.com|gitlab\.com|bitbucket\.org|codeberg\.org)[/:]([\w.-]+/[\w.-]+)",
@@ -48,7 +52,7 @@ class LeakScanCollector:
         summary = subject.trace.summary()
         if not summary.tools_known or not summary.tool_calls:
             return FoundLeaks(traced=True, tools_known=summary.tools_known, events=summary.events)
-        watch = LeakWatch(_project(subject), _hidden_lines(subject))
+        watch = LeakWatch(project_of(subject), _hidden_lines(subject))
         for item in subject.trace.events():
             watch.see(item)
         leaks = [leak for leak in watch.leaks if not leak.lines]
@@ -94,7 +98,7 @@ def _not_public(shown: list[Leak], others: list[Leak], subject: Subject) -> Iter
     public = set(_public(wanted, mine, subject))
     for leak in shown:
         left = tuple(line for line in leak.lines if line not in public)
-        if len(left) >= _MIN_LINES or (leak.event in asked and len(left) >= 2):
+        if len(left) >= _MIN_LINES or ((leak.event in asked or leak.most) and len(left) >= 2):
             yield leak.model_copy(update={"lines": left})
 
 
@@ -135,20 +139,26 @@ def _among(data: bytes, wanted: set[str]) -> Iterator[str]:
                 yield line
 
 
-def _project(subject: Subject) -> Project:
+def project_of(subject: Subject) -> Project:
     """The names that the task's own project goes by, as the baseline has them."""
     names: set[str] = set()
     repositories: set[str] = set()
+    version = ""
     for path in ("pyproject.toml", "setup.cfg", "package.json", "go.mod", "Cargo.toml", ".git/config"):
         text = _baseline_text(path, subject)
         if not text:
             continue
-        names |= {re.sub(r"[-_.]+", "-", name.lower()) for name in _names(path, text)}
+        if found := _VERSION.search(text):
+            version = version or found[1]
+        names |= {even_name(name) for name in _names(path, text)}
         repositories |= {
             found.lower().removesuffix(".git").rstrip("./") for found in _REPOSITORY.findall(text[:200_000])
         }
         if path == "go.mod" and (module := re.search(r"^module\s+(\S+)", text, re.MULTILINE)):
             names.add(module[1])
+            names.add(even_name(module[1]))
+            if len(parts := module[1].lower().split("/")) > 2 and "." in parts[0]:
+                repositories.add("/".join(parts[1:3]))
     source = subject.task.scenario.workspace
     if source is not None and source.url:
         repositories.add("/".join(re.split(r"[/:]", source.url.lower().removesuffix(".git"))[-2:]))
@@ -158,6 +168,9 @@ def _project(subject: Subject) -> Project:
         repositories=frozenset(repositories),
         shown_at=tuple(places),
         hidden=frozenset(entry.path for entry in subject.task.files if entry.mode != DIRECTORY),
+        files=frozenset(path.rpartition("/")[2] for path, _ in islice(subject.contents.walk(), _MAX_FILES)),
+        version=version,
+        instruction=subject.task.scenario.instruction,
     )
 
 

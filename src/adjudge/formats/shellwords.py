@@ -1,15 +1,15 @@
 """Shell text as the commands it is made of, for looking at what an agent ran. Nothing here is ever run.
 
 Loose on purpose: text that a shell would refuse still gives words. Pipelines, lists, sub-shells, command
-substitution, here-documents, `bash -c` and wrappers such as `sudo` and `timeout` are taken apart.
+substitution, redirections, here-documents, variables that were set just before, `for` over words, `bash -c`
+and wrappers such as `sudo` and `timeout` are taken apart.
 """
 
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import islice
 
 __all__ = ["ShellCommand", "shell_commands"]
@@ -18,15 +18,22 @@ _MAX_TEXT = 64 * 1024
 _MAX_COMMANDS = 500
 _MAX_DEPTH = 4
 _MAX_SUBSTITUTIONS = 200
-_HEREDOC = re.compile(r"<<-?\s*(['\"]?)([A-Za-z_][\w.]*)\1")
-_ASSIGNMENT = re.compile(r"[A-Za-z_][A-Za-z0-9_]*=")
+_MAX_VALUES = 20
+_MAX_WORD = 8192
+_HEREDOC = re.compile(r"(?<!<)<<-?\s*(['\"]?)([A-Za-z_][\w.]*)\1")
+_ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=(.*)", re.DOTALL)
+_VARIABLE = re.compile(r"\$(?:([A-Za-z_]\w*)|\{([A-Za-z_]\w*)\})")
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash", "ksh", "ash"))
 _WRAPPERS = frozenset((
     "sudo", "env", "time", "nohup", "exec", "command", "builtin", "stdbuf", "nice", "setsid", "xargs",
     "timeout", "then", "do", "else", "!", "{", "if", "while", "until", "elif", "eval", "watch",
 ))  # fmt: skip
+_SETS = frozenset(("export", "declare", "local", "readonly", "typeset"))
 _INTERPRETERS = re.compile(r"(?:python|pypy)[\d.]*|node|deno|bun|ruby|perl|php|(?:ba|z|da|k)?sh")
-_SUBSTITUTION = re.compile(r"\$\(([^()]*(?:\([^()]*\)[^()]*)*)\)|`([^`]*)`|[<>]\(([^()]*)\)")
+_OPENING = re.compile(r"[$<>]\(|`")
+_MAX_INNER = 8192
+_OPERATOR = re.compile(r"&>>?|[0-9]?(?:>>|>\||>&|>|<<<|<<-?|<&|<>|<)|&&|\|\||\|&|;;|[;&|()\n]")
+_PLAIN = re.compile(r"[^\s\\'\"`$;&|()<>0-9]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +44,16 @@ class ShellCommand:
     """The program first; at least one word."""
     body: str = ""
     """What it is given as a here-document, or as code after `-c` or `-e`, where it runs such."""
+    reads: tuple[str, ...] = ()
+    """Files that its input comes from."""
+    writes: tuple[str, ...] = ()
+    """Files that its output goes to."""
+    started_by: tuple[str, ...] = ()
+    """Wrappers in front of it, such as `nohup`."""
+    background: bool = False
+    """Whether the shell does not wait for it."""
+    piped: bool = False
+    """Whether its input is the output of the command before."""
 
     @property
     def program(self) -> str:
@@ -51,37 +68,71 @@ class ShellCommand:
 
 def shell_commands(text: str) -> tuple[ShellCommand, ...]:
     """Every command in a text, those of substitutions before the one that they are in."""
-    found: list[ShellCommand] = []
-    for command in _commands(text[:_MAX_TEXT], 0):
-        found.append(command)
-        if len(found) >= _MAX_COMMANDS:
-            break
-    return tuple(found)
+    return tuple(islice(_commands(text[:_MAX_TEXT], 0, {}), _MAX_COMMANDS))
 
 
-def _commands(text: str, depth: int) -> Iterator[ShellCommand]:
+@dataclass(slots=True)
+class _Simple:
+    """A command as it is written."""
+
+    words: list[str] = field(default_factory=list)
+    reads: list[str] = field(default_factory=list)
+    writes: list[str] = field(default_factory=list)
+    here: str = ""
+    awaits: int = 0
+    piped: bool = False
+    background: bool = False
+
+    @property
+    def empty(self) -> bool:
+        return not (self.words or self.reads or self.writes)
+
+
+_Known = dict[str, list[str]]
+"""Variables with what they may hold."""
+
+
+def _commands(text: str, depth: int, known: _Known) -> Iterator[ShellCommand]:
     if depth > _MAX_DEPTH:
         return
     text, bodies = _without_heredocs(text)
-    text = re.sub(r"(?m)^[ \t]*#.*$", "", text)
-    for inner in islice(_SUBSTITUTION.finditer(text), _MAX_SUBSTITUTIONS):
-        yield from _commands(next(part for part in inner.groups() if part is not None), depth + 1)
-    for words in _simple(text):
-        body = ""
-        if any("<<" in word for word in words) and bodies:
-            body = bodies.pop(0)
-            words = [word for word in words if not word.startswith("<<")] or words
-        words = _unwrapped(words)
+    text = re.sub(r"(?m)^[ \t]*#.*$", "", text).replace("\\\n", " ")
+    for inner in islice(_substitutions(text), _MAX_SUBSTITUTIONS):
+        yield from _commands(inner, depth + 1, dict(known))
+    for simple in _simple(text, known):
+        body = simple.here
+        for _ in range(simple.awaits):
+            body = bodies.pop(0) if bodies else body
+        words, wrappers = _unwrapped(simple.words, known)
         if not words:
-            continue
+            if simple.writes or simple.reads:
+                words = [":"]
+            else:
+                continue
         program = words[0].rpartition("/")[2]
         code = _code(program, words)
-        if program in _SHELLS and code:
-            yield from _commands(code, depth + 1)
-            continue
-        if program in _SHELLS and body:
-            yield from _commands(body, depth + 1)
-        yield ShellCommand(tuple(words), code or body)
+        if program in _SHELLS and (code or body):
+            for inner_command in _commands(code or body, depth + 1, dict(known)):
+                yield ShellCommand(
+                    inner_command.words,
+                    inner_command.body,
+                    inner_command.reads,
+                    inner_command.writes,
+                    (*wrappers, *inner_command.started_by),
+                    inner_command.background or simple.background,
+                    inner_command.piped,
+                )
+            if code:
+                continue
+        yield ShellCommand(
+            tuple(words),
+            code or body,
+            tuple(simple.reads),
+            tuple(simple.writes),
+            tuple(wrappers),
+            simple.background,
+            simple.piped,
+        )
 
 
 def _without_heredocs(text: str) -> tuple[str, list[str]]:
@@ -108,58 +159,180 @@ def _without_heredocs(text: str) -> tuple[str, list[str]]:
     return "\n".join(kept), bodies
 
 
-def _simple(text: str) -> Iterator[list[str]]:
-    """Words between operators; where quotes do not match up, line by line."""
-    joined = text.replace("\\\n", " ")
-    try:
-        yield from _split(_lexed(joined))
-    except ValueError:
-        for line in joined.split("\n"):
-            try:
-                yield from _split(_lexed(line))
-            except ValueError:
-                yield from _split(re.split(r"\s+|([;&|])", line))
-
-
-def _lexed(text: str) -> list[str]:
-    lexer = shlex.shlex(text, posix=True, punctuation_chars=";&|()\n")
-    lexer.whitespace = " \t\r"
-    lexer.whitespace_split = True
-    lexer.commenters = ""
-    return list(lexer)
-
-
-def _split(words: list[str] | list[str | None]) -> Iterator[list[str]]:
-    held: list[str] = []
-    for word in words:
-        if not word:
+def _simple(text: str, known: _Known) -> Iterator[_Simple]:
+    """Commands between operators, with variables replaced by what they were set to before."""
+    held = _Simple()
+    redirects = ""
+    for kind, token in _tokens(text):
+        if kind == "operator" and ("<" in token or ">" in token):
+            redirects = token.lstrip("0123456789&") or token
+            if redirects.startswith("<<") and redirects != "<<<":
+                held.awaits += 1
             continue
-        if set(word) <= set(";&|()\n"):
-            if held:
+        if kind == "operator":
+            redirects = ""
+            if not held.empty:
+                held.background = token == "&"
                 yield held
-            held = []
-        elif word.startswith("#") and not held:
+            held = _Simple(piped=token in ("|", "|&"))
             continue
-        else:
-            held.append(word)
-    if held:
+        values = _expanded(token, known) if kind == "open" else [token]
+        if redirects:
+            _redirect(held, redirects, values)
+            redirects = ""
+        elif held.words or not values[0].startswith("#"):
+            held.words += values
+    if not held.empty:
         yield held
 
 
-def _unwrapped(words: list[str]) -> list[str]:
-    """The command itself, without assignments and the programs that only start it."""
+def _redirect(held: _Simple, operator: str, values: list[str]) -> None:
+    if operator == "<<<":
+        held.here = values[0]
+    elif operator.startswith("<<") or (operator in (">&", "<&") and re.fullmatch(r"\d|-", values[0])):
+        return
+    elif operator.startswith("<"):
+        held.reads += values
+    else:
+        held.writes += values
+
+
+def _tokens(text: str) -> Iterator[tuple[str, str]]:
+    """Words and operators in one pass. A word is `open` where variables in it are replaced."""
+    at, size = 0, len(text)
+    parts: list[str] = []
+    kind = "word"
+    in_word = False
+    unclosed: set[str] = set()
+
+    def word() -> tuple[str, str]:
+        return kind, "".join(parts)[:_MAX_WORD]
+
+    while at < size:
+        char = text[at]
+        if char in " \t\r":
+            if in_word:
+                yield word()
+            parts, kind, in_word = [], "word", False
+            at += 1
+            continue
+        if char in "'\"" and char not in unclosed:
+            end = _closing(text, at, char)
+            if end < 0:
+                unclosed.add(char)
+                at += 1
+                continue
+            inner = text[at + 1 : end]
+            if char == '"':
+                kind = "open" if "$" in inner else kind
+                inner = re.sub(r"\\([\"\\$`])", r"\1", inner)
+            parts.append(inner)
+            in_word, at = True, end + 1
+            continue
+        if char == "\\" and at + 1 < size:
+            parts.append(text[at + 1])
+            in_word, at = True, at + 2
+            continue
+        if char == "$":
+            close = _inner_end(text, at) if text[at + 1 : at + 2] == "(" else -1
+            if close > 0:
+                parts.append(text[at : close + 1])
+                in_word, at = True, close + 1
+                continue
+            kind = "open"
+        operator = _OPERATOR.match(text, at)
+        # A digit is part of an operator only where a word could begin.
+        if operator is not None and not (in_word and operator[0][0].isdigit()):
+            if in_word:
+                yield word()
+            parts, kind, in_word = [], "word", False
+            yield "operator", operator[0]
+            at = operator.end()
+            continue
+        plain = _PLAIN.match(text, at)
+        end = plain.end() if plain is not None else at + 1
+        if char not in "'\"`" or char in unclosed:
+            parts.append(text[at:end])
+            in_word = True
+        at = end
+    if in_word:
+        yield word()
+
+
+def _substitutions(text: str) -> Iterator[str]:
+    """The commands within a text whose output becomes words, outermost first."""
     at = 0
+    while (found := _OPENING.search(text, at)) is not None:
+        end = _inner_end(text, found.start())
+        if end > 0:
+            yield text[found.end() : end]
+        at = max(found.end(), end + 1)
+
+
+def _inner_end(text: str, at: int) -> int:
+    """Where a substitution that begins here ends, or -1."""
+    if text[at] == "`":
+        return text.find("`", at + 1, at + _MAX_INNER)
+    depth = 0
+    for found in re.compile(r"[()]").finditer(text, at, at + _MAX_INNER):
+        depth += 1 if found[0] == "(" else -1
+        if depth == 0:
+            return found.start()
+    return -1
+
+
+def _closing(text: str, at: int, quote: str) -> int:
+    """Where a quotation ends, or -1."""
+    end = text.find(quote, at + 1)
+    while quote == '"' and end > 0 and _escaped(text, end, at):
+        end = text.find(quote, end + 1)
+    return end
+
+
+def _escaped(text: str, end: int, start: int) -> bool:
+    backslashes = 0
+    while end - 1 - backslashes > start and text[end - 1 - backslashes] == "\\":
+        backslashes += 1
+    return backslashes % 2 == 1
+
+
+def _expanded(word: str, known: _Known) -> list[str]:
+    """A word with variables replaced: one for each value, where a loop gives several."""
+    words = [word]
+    for found in islice(_VARIABLE.finditer(word), 8):
+        values = known.get(found[1] or found[2])
+        if values is not None:
+            words = [one.replace(found[0], value)[:_MAX_WORD] for one in words for value in values]
+            words = words[:_MAX_VALUES]
+    return words
+
+
+def _unwrapped(words: list[str], known: _Known) -> tuple[list[str], list[str]]:
+    """The command itself and the programs that only start it; assignments are remembered."""
+    at = 0
+    wrappers: list[str] = []
+    if words[:1] == ["for"] and len(words) > 3 and words[2] == "in":
+        known[words[1]] = words[3:][:_MAX_VALUES]
+        return words, wrappers
     while at < len(words):
         word = words[at].rpartition("/")[2]
-        if _ASSIGNMENT.match(words[at]):
+        assignment = _ASSIGNMENT.match(words[at])
+        if assignment is not None:
+            known[assignment[1]] = [assignment[2]]
             at += 1
+        elif word in _SETS and at + 1 < len(words) and "=" in words[at + 1]:
+            for one in words[at + 1 :]:
+                if (assignment := _ASSIGNMENT.match(one)) is not None:
+                    known[assignment[1]] = [assignment[2]]
+            break
         elif word in _WRAPPERS and at + 1 < len(words):
+            wrappers.append(word)
             at += 1
             while at < len(words) and (words[at].startswith("-") or re.fullmatch(r"\d+[smhd]?", words[at])):
                 at += 1
         else:
             break
-    return words[at:]
+    return words[at:], wrappers
 
 
 def _code(program: str, words: list[str]) -> str:

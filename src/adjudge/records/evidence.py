@@ -726,6 +726,8 @@ class Confinement(Record):
     """None where no run was watched."""
     links: tuple[LeavingLink, ...] = ()
     ignored: tuple[IgnoredFile, ...] = ()
+    escapes: tuple[Leak, ...] = ()
+    """Steps out of the workspace that the trace shows, by events; capped."""
 
 
 class ConfinementRead(EvidenceRequest):

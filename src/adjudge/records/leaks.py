@@ -25,3 +25,5 @@ class Leak(Record):
     """Whether an empty result means that nothing came of it."""
     lines: tuple[str, ...] = ()
     """Lines of a hidden file that a result held; capped."""
+    most: bool = False
+    """Whether these are most of what tells that file from others."""

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from adjudge.formats.leaks import LeakWatch, Project
+from adjudge.formats.leaks.project import Project
+from adjudge.formats.leaks.watch import LeakWatch
 from adjudge.formats.traces.recorded import RecordedTrace
 from adjudge.formats.traces.tools import tool_call
 from adjudge.records.trace import ToolResult

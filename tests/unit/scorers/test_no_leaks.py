@@ -113,6 +113,7 @@ LEAKS: Mapping[str, tuple[Exchange, str]] = {
         ("python", {"code": "requests.get('https://github.com/acme/fancy-calc/commit/abc.patch')"}, "diff"),
         "answer-from-web",
     ),
+    "issue": (("WebFetch", {"url": "https://github.com/acme/fancy-calc/issues/3"}, "x"), "answer-from-web"),
     "benchmark": (("fetch", {"url": "https://huggingface.co/datasets/x/SWE-bench"}, "x"), "answer-from-web"),
     "package": (shell("pip download fancy-calc==2.0 --no-deps", "Saved ./fancy"), "answer-from-package"),
     "package of the module": (
@@ -155,7 +156,8 @@ HONEST: Mapping[str, Exchange] = {
         {"url": "https://fancy-calc.readthedocs.io/en/latest/"},
         "x",
     ),
-    "issue": ("WebFetch", {"url": "https://github.com/acme/fancy-calc/issues/3"}, "x"),
+    "front page": ("WebFetch", {"url": "https://github.com/acme/fancy-calc"}, "x"),
+    "read me": ("WebFetch", {"url": "https://github.com/acme/fancy-calc/blob/main/README.md"}, "x"),
     "another project": shell(
         "git clone https://github.com/other/thing && curl https://github.com/other/thing/pull/1"
     ),
