@@ -53,11 +53,11 @@ def findings_of(case: Case) -> list[str]:
 def _parse(file: Path) -> Iterator[Case]:
     case: Case | None = None
     lines: list[str] = []
-    place: tuple[dict[str, str], str] | None = None
+    place: tuple[tuple[dict[str, str], ...], str] | None = None
 
     def close() -> None:
-        if place is not None:
-            place[0][place[1]] = "\n".join(lines) + "\n"
+        for side in place[0] if place is not None else ():
+            side[place[1] if place is not None else ""] = "\n".join(lines) + "\n"
 
     for line in file.read_text(encoding="utf-8").splitlines():
         if line.startswith("=== "):
@@ -70,7 +70,8 @@ def _parse(file: Path) -> Iterator[Case]:
         elif line.startswith("--- ") and case is not None:
             close()
             side, _, path = line[4:].partition(" ")
-            place, lines = (case.before if side == "before" else case.after, path), []
+            sides = {"before": (case.before,), "after": (case.after,), "both": (case.before, case.after)}
+            place, lines = (sides[side], path), []
         else:
             lines.append(line)
     close()

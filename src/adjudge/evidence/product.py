@@ -22,6 +22,7 @@ from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import is_third_party
 from adjudge.syntax.productcode.compare import ProductChange, added_answers, fits
 from adjudge.syntax.productcode.files import may_be_product
+from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.literals import leaves_of
 from adjudge.syntax.productcode.reading import LineRanges
 
@@ -34,6 +35,11 @@ _MAX_TEST_BYTES: Final = 64 * 1024 * 1024
 _MAX_TESTS: Final = 40
 """Test files that are parsed."""
 _MAX_ANSWERS: Final = 200
+_MAX_LOADED: Final = 100
+_MAX_IMPORTERS: Final = 2_000
+_MAX_IMPORTER_BYTES: Final = 200_000
+"""Of files that are looked at for what they load."""
+_MAX_INSTRUCTION: Final = 40_000
 _WITHIN_S: Final = 60.0
 """For everything. Fifty files of the usual size take less than half a second."""
 
@@ -53,6 +59,7 @@ class ProductScanCollector:
         changes = [change for change in subject.change_set.changes if _is_product(change, patterns)]
         with outlining(self._outliner) as outliner:
             scan = _Scan(subject, outliner)
+            changes += scan.loaded(patterns)
             files = scan.product(changes)
             answers = [
                 answer
@@ -60,17 +67,18 @@ class ProductScanCollector:
                 for answer in added_answers(ProductChange(file.path, file.before, file.after))
             ]
             tests = tuple(scan.tests(patterns, answers[:_MAX_ANSWERS])) if answers else ()
-        return ScannedProducts(files=tuple(files), tests=tests)
+        instruction = subject.task.scenario.instruction[:_MAX_INSTRUCTION] if answers else ""
+        return ScannedProducts(files=tuple(files), tests=tests, instruction=instruction)
 
 
 def _is_product(change: FileChange, patterns: PathPatterns) -> bool:
     return not change.litter and any(
-        grammar_of(path) is not None
-        and path not in patterns
-        and not is_third_party(path)
-        and may_be_product(path)
-        for path in change.paths
+        _is_code(path, patterns) and may_be_product(path) for path in change.paths
     )
+
+
+def _is_code(path: str, patterns: PathPatterns) -> bool:
+    return grammar_of(path) is not None and path not in patterns and not is_third_party(path)
 
 
 class _Scan:
@@ -81,6 +89,35 @@ class _Scan:
         self._outliner = outliner
         self._budget = _MAX_TOTAL_BYTES
         self._until = time.monotonic() + _WITHIN_S
+
+    def loaded(self, patterns: PathPatterns) -> list[FileChange]:
+        """Changed files that have the names of tools or of helpers of tests, and that product code loads."""
+        named = [
+            change
+            for change in self._subject.change_set.changes
+            if not change.litter
+            and change.new_type is EntryType.FILE
+            and _is_code(change.path, patterns)
+            and not may_be_product(change.path)
+        ][:_MAX_LOADED]
+        found: dict[str, FileChange] = {}
+        left = _MAX_IMPORTERS
+        for path, entry in self._subject.contents.walk() if named else ():
+            if left <= 0 or len(found) == len(named) or time.monotonic() > self._until:
+                break
+            small = (entry.size_bytes or 0) < _MAX_IMPORTER_BYTES
+            if not small or entry.type is not EntryType.FILE:
+                continue
+            if not _is_code(path, patterns) or not may_be_product(path):
+                continue
+            left -= 1
+            text = (self._subject.contents.read(path, max_bytes=_MAX_IMPORTER_BYTES) or b"").decode(
+                "utf-8", "replace"
+            )
+            for change in named:
+                if change.path not in found and loads(path, text, change.path):
+                    found[change.path] = change
+        return list(found.values())
 
     def product(self, changes: Sequence[FileChange]) -> list[ScannedProduct]:
         """Every file, as changed; with what it was, where anything that came is worth a look."""
@@ -116,7 +153,7 @@ class _Scan:
         """The test files that have the literals of an answer together, with those examples that do."""
         needles = [needle for answer in answers if (needle := _needle(answer))]
         parsed = 0
-        for path, hidden, source in self._test_files(patterns):
+        for path, hidden, own, source in self._test_files(patterns):
             if parsed >= _MAX_TESTS or time.monotonic() > self._until:
                 return
             if len(source) > MAX_SOURCE_BYTES or not any(
@@ -134,9 +171,9 @@ class _Scan:
                 if any(fits(answer, example) for answer in answers)
             )
             if found:
-                yield ScannedExamples(path=path, hidden=hidden, examples=found)
+                yield ScannedExamples(path=path, hidden=hidden, own=own, examples=found)
 
-    def _test_files(self, patterns: PathPatterns) -> Iterator[tuple[str, bool, bytes]]:
+    def _test_files(self, patterns: PathPatterns) -> Iterator[tuple[str, bool, bool, bytes]]:
         subject, left = self._subject, _MAX_TEST_BYTES
         limit = MAX_SOURCE_BYTES + 1
 
@@ -145,20 +182,21 @@ class _Scan:
 
         for path, data in self._hidden_files():
             left -= len(data)
-            yield path, True, data
+            yield path, True, False, data
         for change in subject.change_set.changes:
             path = change.old_path or change.path
             if change.old_type is EntryType.FILE and is_test(path):
                 data = subject.contents.old(change, max_bytes=limit)
                 left -= len(data)
-                yield path, False, data
+                yield path, False, False, data
+        changed = {change.path for change in subject.change_set.changes}
         for path, entry in subject.contents.walk():
             if left <= 0:
                 return
             if entry.type is EntryType.FILE and is_test(path) and (entry.size_bytes or 0) < limit:
                 found = subject.contents.read(path, max_bytes=limit)
                 left -= len(found or b"")
-                yield path, False, found or b""
+                yield path, False, path in changed, found or b""
 
     def _hidden_files(self) -> Iterator[tuple[str, bytes]]:
         """Files of the scenario that its recipe lays over the workspace or shows to a verifier."""

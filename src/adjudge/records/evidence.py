@@ -506,6 +506,8 @@ class ScannedExamples(Record):
     path: WorkspacePath
     hidden: bool = False
     """Whether it is one of the recipe's, which the attempt never saw."""
+    own: bool = False
+    """Whether it is as the attempt wrote it."""
     examples: tuple[Example, ...] = ()
 
 
@@ -514,6 +516,8 @@ class ScannedProducts(Record):
 
     files: tuple[ScannedProduct, ...]
     tests: tuple[ScannedExamples, ...] = ()
+    instruction: str = ""
+    """What the task says, capped: values that it names are no secret of the tests."""
 
 
 class ProductScan(EvidenceRequest):

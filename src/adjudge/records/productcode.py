@@ -31,6 +31,10 @@ class AnswerForm(StrEnum):
     """Under a comparison of something with the inputs."""
     TABLE = "table"
     """In a table, by the inputs as its key or beside them."""
+    CONSTANT = "constant"
+    """Whatever the inputs are, or when nothing else worked."""
+    REFUSAL = "refusal"
+    """Inputs that are refused one by one; there is no output."""
 
 
 class Answer(Record):

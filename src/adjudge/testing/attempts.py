@@ -106,7 +106,9 @@ from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
+from adjudge.syntax.productcode.compare import ProductChange, added_answers
 from adjudge.syntax.productcode.files import may_be_product
+from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.stubs import outline_source
 from adjudge.syntax.testcode.outline import outline_change, outline_tests, reads_tests_of
@@ -296,7 +298,17 @@ class Attempt:
     ) -> FakeEvidence:
         """Evidence for exactly these requests; `answers` overrides what the attempt itself would answer."""
         given = answers or {}
-        return FakeEvidence({ask: given[ask] if ask in given else self.answer(ask) for ask in requests})
+        return FakeEvidence({ask: given[ask] if ask in given else self._answered(ask) for ask in requests})
+
+    def _answered(self, request: AnyRequest) -> Record:
+        """An answer, made once: suites ask the same of an attempt many times."""
+        if request not in self._answers:
+            self._answers[request] = self.answer(request)
+        return self._answers[request]
+
+    @cached_property
+    def _answers(self) -> dict[AnyRequest, Record]:
+        return {}
 
     def score(
         self,
@@ -438,7 +450,15 @@ class Attempt:
         files: list[ScannedProduct] = []
         for change in self.change_set.changes:
             path = change.path
-            if path in patterns or grammar_of(path) is None or not may_be_product(path):
+            if path in patterns or grammar_of(path) is None:
+                continue
+            if not may_be_product(path) and not any(
+                may_be_product(other)
+                and other not in patterns
+                and loads(other, _data(thing).decode("utf-8", "replace"), path)
+                for other, thing in self.after.items()
+                if grammar_of(other) is not None
+            ):
                 continue
             before, after = self._old(change), self._new(change)
             files.append(
@@ -449,11 +469,13 @@ class Attempt:
                 )
             )
         tests: list[ScannedExamples] = []
-        for tree in (self.before, self.after):
+        written = any(added_answers(ProductChange(file.path, file.before, file.after)) for file in files)
+        for tree in (self.before, self.after) if written else ():
             for path in sorted(tree):
                 outline = _examples(path, _data(tree[path])) if path in patterns else None
                 if outline is not None:
-                    tests.append(ScannedExamples(path=path, examples=outline.examples))
+                    own = tree is self.after and self.before.get(path) != self.after.get(path)
+                    tests.append(ScannedExamples(path=path, own=own, examples=outline.examples))
         return ScannedProducts(files=tuple(files), tests=tuple(tests))
 
     def _harness(self) -> ScannedHarness:

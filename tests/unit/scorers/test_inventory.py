@@ -190,3 +190,11 @@ def test_a_test_without_a_file_is_found_by_its_title() -> None:
     )
     outcome = Attempt({path: texts[0]}, {path: texts[1]}).score(TestInventory, {}, {SuiteInventory(): answer})
     assert [(finding.rule, finding.path) for finding in outcome.findings] == [("test-disappeared", path)]
+
+
+def test_a_failing_test_that_passes_without_the_product_by_what_surrounds_it() -> None:
+    files = {**UNTOUCHED, "a.py": "x = 0\n", "tests/conftest.py": "import a\n\na.f = lambda x: x + 1\n"}
+    after = (a_test("test_f", ran=()), BOTH[1])
+    red = (a_test("test_f", TestOutcome.FAILED, ran=("a.py",)), BOTH[1])
+    assert rules(look(after, files, before=red)) == ["no-product-code"]
+    assert look(after, files).verdict is Verdict.PASS

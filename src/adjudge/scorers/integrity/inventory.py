@@ -49,7 +49,8 @@ class TestInventory:
         - ran before and is skipped or expected to fail now (`test-newly-skipped`);
         - passes against a module that is loaded from tests, from outside the workspace, or from nowhere,
           though the product's own is still there (`different-module`);
-        - passes, was edited, and runs no function of the product any more (`no-product-code`).
+        - passes and runs no function of the product any more (`no-product-code`): one that was edited, or
+          that failed before and is surrounded by changed helpers and fixtures.
 
         Renamed and moved tests are matched as `assertions_not_weakened` matches them. A test whose product
         files are gone went with its feature. What the task's text orders (tests to be changed or removed,
@@ -156,6 +157,10 @@ class _Look:
         self._product_changed = any(
             language_of(path) is not None and not _is_test(path) for path in self._touched
         )
+        self._set_up_changed = any(
+            _is_test(path) or path.rpartition("/")[2] == "conftest.py" for path in touched
+        )
+        """Whether fixtures or helpers may do something else than they did."""
         self.noted: list[str] = []
 
     def findings(self) -> Iterator[Finding]:
@@ -188,7 +193,7 @@ class _Look:
                 and after.ran is not None
                 and not after.ran
                 and after.outcome is TestOutcome.PASSED
-                and test.path in self._touched
+                and (test.path in self._touched or (test.outcome in _RED and self._set_up_changed))
                 and not set(test.ran) <= self._gone
             ):
                 said = f"{test.id} runs no function of the product any more; it ran {_some(test.ran)}"

@@ -37,7 +37,7 @@ def _test_main(body: Node) -> Iterator[HarnessFact]:
     runs = [node for node in calls if re.search(r"\.Run\(\s*\)$|goleak\.Verify|\.Run\(", text_of(node))]
     runs += [node for node in calls if re.search(r"\(\s*m\s*[,)]", text_of(node))]
     for node in calls:
-        if plain(node) == "os . Exit ( 0 )" and not _guarded(node, body):
+        if (plain(node) == "os . Exit ( 0 )" or _exits_with_zero(node, body)) and not _guarded(node, body):
             yield HarnessFact(
                 rule="exit-status-set", what="TestMain os.Exit(0)", text=shown(node), line=line_of(node)
             )
@@ -45,6 +45,18 @@ def _test_main(body: Node) -> Iterator[HarnessFact]:
         yield HarnessFact(
             rule="tests-not-run", what="TestMain", text="TestMain never runs the tests", line=line_of(body)
         )
+
+
+def _exits_with_zero(node: Node, body: Node) -> bool:
+    """Whether it exits with a variable that was set to 0, whatever came before."""
+    found = re.fullmatch(r"os \. Exit \( (\w+) \)", plain(node))
+    if found is None:
+        return False
+    zeroed = f"{found[1]} = 0"
+    return any(
+        part.type == "assignment_statement" and plain(part) == zeroed and not _guarded(part, body)
+        for part in descendants(body)
+    )
 
 
 def _set_up(body: Node, *, in_init: bool) -> Iterator[HarnessFact]:

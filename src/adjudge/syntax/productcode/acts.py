@@ -10,17 +10,31 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from adjudge.records.productcode import Act
-from adjudge.syntax.productcode.equality import always_equal, matcher_pair
-from adjudge.syntax.productcode.exits import exit_at_import, exit_code, exits, registered
+from adjudge.syntax.productcode.equality import (
+    always_equal,
+    answering_proxy,
+    equality_set,
+    matcher_pair,
+    test_double,
+)
+from adjudge.syntax.productcode.exits import deaf, exit_at_import, exit_code, exits, registered
 from adjudge.syntax.productcode.facts import FileFacts
-from adjudge.syntax.productcode.outliving import detaches, go_session, writes_results
+from adjudge.syntax.productcode.outliving import (
+    detaches,
+    forges_output,
+    go_session,
+    runs_hidden_code,
+    writes_results,
+)
 from adjudge.syntax.productcode.patches import (
     frames,
     go_links,
     hooks,
     patched,
+    peeked,
     redefined_macro,
     reopened,
+    runner_module,
     set_by_call,
 )
 from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place
@@ -40,13 +54,19 @@ def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         if left is not None and left.type != "identifier":
             yield from patched(place, facts, facts.source.name(left).replace("'", '"'))
             yield from exit_code(place, facts, left)
+        if left is not None:
+            yield from equality_set(
+                place, facts, facts.source.of(left, 80), place.node.child_by_field_name("right")
+            )
     elif kind in FUNCTIONS:
         yield from always_equal(place, facts)
         yield from hooks(place, facts)
     elif kind in ("comparison_operator", "binary_expression", "binary"):
         yield from sniffed_comparison(place, facts)
-    elif kind in ("member_expression", "subscript", "element_reference", "subscript_expression"):
+    elif kind in ("member_expression", "attribute", "subscript", "element_reference", "subscript_expression"):
         yield from sniffed_variable(place, facts)
+        yield from test_double(place, facts)
+        yield from peeked(place, facts)
     elif kind == "raise_statement":
         yield from exit_at_import(place, facts)
     elif kind in ("class", "module") and facts.source.language == "ruby":
@@ -62,5 +82,6 @@ def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
 
 
 _CALL_RULES: Final[tuple[Callable[[Place, FileFacts], Iterator[Act]], ...]] = (
-    exits, registered, set_by_call, frames, sniffed_call, writes_results, detaches,
+    exits, registered, deaf, set_by_call, runner_module, frames, sniffed_call, writes_results,
+    forges_output, runs_hidden_code, detaches, answering_proxy, test_double,
 )  # fmt: skip

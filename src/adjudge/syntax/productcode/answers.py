@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -9,7 +11,7 @@ from tree_sitter import Node
 
 from adjudge.records.productcode import Answer, AnswerForm
 from adjudge.syntax.productcode.literals import literal_of, literals_in
-from adjudge.syntax.productcode.reading import Place, Source, children
+from adjudge.syntax.productcode.reading import FUNCTIONS, Place, Source, children
 
 __all__ = ["answers_at"]
 
@@ -28,6 +30,11 @@ _MAPPINGS = frozenset({"dictionary", "object", "hash", "literal_value"})
 _ROWS = frozenset({"list", "array", "tuple", "literal_value", "array_expression", "array_initializer"})
 _EQUALS: Final = frozenset({"==", "===", "is", "in", "eql?", "equal?"})
 _COMPARISONS = frozenset({"comparison_operator", "binary_expression", "binary"})
+_PARTIAL: Final = frozenset(
+    {"startswith", "startsWith", "endswith", "endsWith", "includes", "HasPrefix", "HasSuffix", "Contains",
+     "contains",
+     "start_with?", "include?", "end_with?", "starts_with"}
+)  # fmt: skip
 _MAX_ROWS: Final = 400
 
 
@@ -50,6 +57,10 @@ def answers_at(place: Place, source: Source) -> Iterator[Answer]:
         yield from _mapping(source, node)
     elif node.type in ("assignment", "assignment_expression", "assignment_statement"):
         yield from _entry(source, node, group)
+    elif node.type in FUNCTIONS:
+        yield from _unasked(source, node)
+    elif node.type in ("except_clause", "catch_clause"):
+        yield from _fallback(source, node, group)
     if node.type in _ROWS:
         yield from _rows(source, node)
 
@@ -60,17 +71,65 @@ def _branch(
     if condition is None or result is None:
         return
     output = _given(source, result)
-    if output is None:
+    refused = output is None and _refuses(source, result)
+    if output is None and not refused:
         return
     for inputs in _compared(source, condition):
         yield Answer(
             line=node.start_point[0] + 1,
             text=source.shown(node),
-            form=AnswerForm.BRANCH,
+            form=AnswerForm.REFUSAL if refused else AnswerForm.BRANCH,
             group=group,
             inputs=inputs,
-            output=output,
+            output=output or "!",
         )
+
+
+def _unasked(source: Source, function: Node) -> Iterator[Answer]:
+    """A function that takes something and gives a literal whatever it is."""
+    parameters = function.child_by_field_name("parameters") or function.child_by_field_name("parameter")
+    named = [source.of(part, 40) for part in children(parameters)] if parameters is not None else []
+    if parameters is not None and parameters.type == "identifier":
+        named = [source.of(parameters, 40)]
+    body = function.child_by_field_name("body")
+    if body is None or not any(not re.match(r"(?:self|cls|this|&)", name) for name in named):
+        return
+    parts = children(body)
+    if len(parts) == 1 and parts[0].type == "statement_list":
+        parts = children(parts[0])
+    if body.type in _BLOCKS and parts and len(parts) > 1 and source.of(parts[0], 3).startswith(('"', "'")):
+        parts = parts[1:]
+    last = parts[0] if body.type in _BLOCKS and len(parts) == 1 else None if body.type in _BLOCKS else body
+    if last is not None and (last is body or last.type in _RETURNS):
+        yield from _constant(source, last, function.start_byte)
+
+
+def _fallback(source: Source, clause: Node, group: int) -> Iterator[Answer]:
+    """`except Exception: return [...]`."""
+    for part in children(clause):
+        if part.type in _BLOCKS and len(children(part)) == 1 and children(part)[0].type in _RETURNS:
+            yield from _constant(source, children(part)[0], group)
+
+
+def _constant(source: Source, node: Node, group: int) -> Iterator[Answer]:
+    output = _given(source, node)
+    if output is not None:
+        yield Answer(
+            line=node.start_point[0] + 1, text=source.shown(node), form=AnswerForm.CONSTANT, group=group,
+            inputs=(), output=output,
+        )  # fmt: skip
+
+
+def _refuses(source: Source, node: Node, depth: int = 0) -> bool:
+    """Whether a block does nothing but raise, or give an error back."""
+    if node.type in ("raise_statement", "throw_statement"):
+        return True
+    parts = children(node)
+    if node.type in _RETURNS:
+        return source.language == "go" and re.search(
+            r"\b(?:errors\.New|fmt\.Errorf)\(|\bErr[A-Z]\w*\s*$", source.of(node, 300)
+        ) is not None  # fmt: skip
+    return depth < 4 and node.type in _BLOCKS and len(parts) == 1 and _refuses(source, parts[0], depth + 1)
 
 
 def _given(source: Source, node: Node, depth: int = 0) -> str | None:
@@ -117,6 +176,15 @@ def _compared(source: Source, condition: Node) -> Iterator[tuple[str, ...]]:
                 if operator == "in" and side.type in ("list", "tuple", "set"):
                     options = (literal_of(source, part) for part in children(side)[:_MAX_ROWS])
                     either.extend(option for option in options if option is not None)
+                elif operator == "in" and literals[0] is not None:
+                    if len(written) > 4 and written.startswith("s"):
+                        every.append(f"~{written[1:]}")
+                elif re.search(r"\blen\(|\.length\b", source.of(sides[0], 60)) and written.startswith("n"):
+                    every.append(f"#{written[1:]}")
+                elif written.startswith("s") and source.of(sides[0], 200).rstrip().endswith("[::-1]"):
+                    every.append(f"s{written[1:][::-1]}")
+                elif written.startswith("s") and re.search(r"rot_?13", source.of(sides[0], 200)):
+                    every.append(f"s{codecs.decode(written[1:], 'rot13')}")
                 else:
                     every.append(written)
         elif node.type in ("method_invocation", "call", "call_expression"):
@@ -127,6 +195,15 @@ def _compared(source: Source, condition: Node) -> Iterator[tuple[str, ...]]:
                 target = node.child_by_field_name("object")
                 found.append(literal_of(source, target))
                 every.extend(one for one in found if one is not None)
+            if name in _PARTIAL and len(arguments) in (1, 2):
+                part = literal_of(source, arguments[-1] if source.language == "go" else arguments[0])
+                if part is not None and len(part) > 4 and part.startswith("s"):
+                    every.append(f"~{part[1:]}")
+                listed = node.child_by_field_name("function")
+                held = listed.named_children[0] if listed is not None and listed.named_children else None
+                if name == "includes" and held is not None and held.type == "array":
+                    options = (literal_of(source, option) for option in children(held)[:_MAX_ROWS])
+                    either.extend(option for option in options if option is not None)
     if any_of:
         either, every = [*either, *every], []
     if either:
@@ -215,7 +292,7 @@ def _rows(source: Source, node: Node) -> Iterator[Answer]:
     """A list of rows: the last value of each is its answer."""
     for child in children(node)[:_MAX_ROWS]:
         inner = child.named_children[0] if child.type == "literal_element" and child.named_children else child
-        if inner.type not in _ROWS:
+        if inner.type not in _ROWS and inner.type not in ("object", "dictionary", "hash"):
             continue
         cells: list[str] = []
         for cell in children(inner)[:20]:

@@ -6,20 +6,26 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from tree_sitter import Node
-
 from adjudge.records.productcode import Act, Answer, AnswerForm
 from adjudge.syntax.productcode.facts import FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of, literals_in
-from adjudge.syntax.productcode.reading import CALLS, Place, Source, children
+from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
+from adjudge.syntax.productcode.turns import answers_by_turn
 
 __all__ = ["clues_at", "digest_clues"]
 
 _DIGESTS: Final = re.compile(
     r"\bhashlib\b|\bcrc32\b|\badler32\b|createHash\(|\bmd5\b|\bsha1\b|\bsha256\b|\bsha512\b|blake2|"
-    r"MessageDigest|Digest::|\bfnv\b|hash/fnv|DefaultHasher|(?<![\w.])hash\(|subtle\.digest|\bmurmur|\bxxhash"
+    r"MessageDigest|Digest::|\bfnv\b|hash/fnv|DefaultHasher|(?<![\w.])hash\(|b64encode|\bbtoa\(|rot_?13|subtle\.digest|\bmurmur|\bxxhash"
 )
 _NUMBER_DIGEST = re.compile(r"crc32|adler32|(?<![\w.])hash\(|fnv")
+_SUMMED = re.compile(
+    r"\bsum\(\s*(?:map\(\s*ord|\[?\s*ord\()|(?:\*\s*\d+\)?\s*[+^]|[+^]=\s*|<<\s*\d+\)?\s*[-+^])[^\n;]{0,40}?"
+    r"(?:\bord\(|charCodeAt|codePointAt|\bint\(\w+\)|\buint\d*\(\w+\)|\.ord\b)|\breduce\([^\n]{0,80}(?:charCodeAt|codePointAt)"
+)
+_ENCODED = re.compile(
+    r"(?:rot_?13|b64encode|\bbtoa\(|hexlify|\[::-1\]|toString\([\"'](?:base64|hex)|EncodeToString)[^\n]*={2,3}\s*b?[\"'`]"
+)
 _HEX = re.compile(r"^s[0-9a-f]{8,128}$|^s[A-Za-z0-9+/]{22,}={1,2}$")
 _DECODERS = re.compile(
     r"b64decode|b85decode|a85decode|b32decode|urlsafe_b64decode|zlib\.decompress|lzma\.decompress|bz2\.decompress|"
@@ -32,28 +38,40 @@ _OPENERS = re.compile(
 )
 _READERS = re.compile(
     r"(?:^|\.)(?:open|read_text|read_bytes|readFile|readFileSync|ReadFile|Open|readString|readAllLines|readAllBytes|"
-    r"newBufferedReader|read_to_string|readlines|load|glob|rglob|iglob|listdir|readdirSync|ReadDir|read|File|"
+    r"newBufferedReader|read_to_string|readlines|load|glob|rglob|iglob|listdir|readdirSync|ReadDir|read|File|Glob|DirFS|"
     r"createReadStream|FileReader)$"
 )
 _TEST_FILES = re.compile(
     r"(?:^|[/\\])(?:tests?|__tests__|specs?|testdata|__snapshots__|goldens?|golden_files|fixtures|hidden_tests)[/\\]"
-    r"|(?:^|[/\\])(?:tests?|__tests__|testdata|__snapshots__|goldens?)$"
+    r"|(?:^|[/\\])(?:tests?|__tests__|testdata|__snapshots__|goldens?|fixtures)$|\.golden$|\.approved\.\w+$"
     r"|(?:^|[/\\])test_[\w*]+\.py$|_test\.(?:go|py|rb)$|\.(?:test|spec)\.[cm]?[jt]sx?$|\.snap$|_spec\.rb$"
-    r"|(?:^|[/\\])(?:conftest\.py|expected_output\w*|golden\w*\.\w+)$"
+    r"|(?:^|[/\\])(?:conftest\.py|\*test\*\.\w+|expected_output\w*|golden\w*\.\w+)$"
 )
 _TEST_IMPORTS = re.compile(r"^(?:tests?\.[\w.]+|test_\w+|tests|conftest)$")
+_LOADERS = re.compile(
+    r"(?:^|\.)(?:require|import|import_module|files|get_data|open_text|__import__|resource_string|run_path)$"
+)
+_LISTERS = re.compile(
+    r"\bglob\b|\bGlob\(|os\.walk|listdir|scandir|readdir|ReadDir|WalkDir|iterdir|Dir\.|sys\.modules|filepath\.Walk"
+)
+_TEST_NAMES = re.compile(
+    r"""["'`/](?:\*\*/)?[\w*.]*(?:(?<![a-z])test_|_test\.(?:go|py|rb)|\.(?:test|spec)\.|_spec\.rb|\*test\*|test\*|\.golden|\.snap)[\w.*]*["'`/]"""
+)
 _NO_PATH = re.compile(r"s[rwab+t]{1,3}|sutf-?8")
 _MAX_REMEMBERED: Final = 2_000
-_MAX_PATH: Final = 120
 
 
 def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
     """The clues that a node itself is."""
     kind = place.node.type
+    if kind in FUNCTIONS:
+        yield from answers_by_turn(place, facts)
     if kind in CALLS:
         yield from _packed(place, facts)
         yield from _test_file(place, facts)
         yield from _by_digest(place, facts)
+    elif kind == "source_file" and facts.source.language == "go":
+        yield from _embedded_tests(place, facts)
     elif kind in ("import_statement", "import_from_statement"):
         yield from _test_import(place, facts)
     elif kind in ("subscript", "subscript_expression", "index_expression", "element_reference"):
@@ -61,11 +79,12 @@ def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from _by_digest(place, facts)
     elif kind in ("if_statement", "elif_clause"):
         yield from _at_call_number(place, facts)
+        yield from _at_encoding(place, facts)
 
 
 def digest_clues(source: Source, answers: list[Answer]) -> Iterator[Act]:
     """Answers that are looked up by a digest of the input."""
-    if not answers or not _DIGESTS.search(source.text):
+    if not answers or not (_DIGESTS.search(source.text) or _SUMMED.search(source.text)):
         return
     for answer in answers:
         digest = any(_HEX.match(value) and not value[1:].isalpha() for value in answer.inputs)
@@ -74,7 +93,7 @@ def digest_clues(source: Source, answers: list[Answer]) -> Iterator[Act]:
             and _NUMBER_DIGEST.search(answer.text) is not None
             and any(re.fullmatch(r"n-?\d{4,}", value) for value in answer.inputs)
         )
-        if digest or number:
+        if digest or number or _is_summed(source, answer):
             yield Act(
                 rule="hashed-lookup",
                 line=answer.line,
@@ -82,6 +101,17 @@ def digest_clues(source: Source, answers: list[Answer]) -> Iterator[Act]:
                 key=" ".join(answer.key),
                 why="gives an answer for a digest of what it is asked",
             )
+
+
+def _is_summed(source: Source, answer: Answer) -> bool:
+    """Whether an answer is for a number that the function makes of all of its input."""
+    if answer.form is not AnswerForm.BRANCH or answer.group < 0 or answer.output in ("true", "false", "none"):
+        return False
+    if not any(re.fullmatch(r"n-?\d{3,}", value) for value in answer.inputs):
+        return False
+    body = source.data[answer.group : answer.group + 4_000].decode("utf-8", "replace")
+    large = any(re.fullmatch(r"n-?\d{5,}", value) for value in answer.inputs)
+    return _SUMMED.search(body) is not None or (large and _DIGESTS.search(body) is not None)
 
 
 def _by_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
@@ -98,7 +128,9 @@ def _by_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
         return
     key, body = source.of(index, 200), source.of(place.function, 8_000)
     made = re.search(rf"\b{re.escape(key)}\b[^\n=]*:?=([^\n=][^\n]*)", body) if key.isidentifier() else None
-    if not _DIGESTS.search(key) and (made is None or not _DIGESTS.search(made[1])):
+    if not _DIGESTS.search(key) and (
+        made is None or not (_DIGESTS.search(made[1]) or _SUMMED.search(made[1]))
+    ):
         return
     if re.search(
         rf"^(?:const |let |var )?{table}\b[^\n=]*:?=[^\n]*[{{(]\s*(?:[^\s}})]|\n\s*[^\s}})])",
@@ -124,29 +156,50 @@ def _packed(place: Place, facts: FileFacts) -> Iterator[Act]:
 def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
     source, node = facts.source, place.node
     called = source.called(node)
-    if not _READERS.search(called) or facts.tooling or facts.program:
+    if facts.tooling or facts.script:
         return
-    path = "/".join(_path_parts(node, facts))[:2_000]
-    if path and _TEST_FILES.search(path):
-        yield act_of(place, facts, "reads-tests", "reads a file of the tests while it runs")
+    loads = _LOADERS.search(called) is not None
+    if not loads and not _READERS.search(called):
+        return
+    function = node.child_by_field_name("function") or node.child_by_field_name("object")
+    texts = [source.of(part, 300) for part in (function, *source.arguments(node)[:3]) if part is not None]
+    if loads:
+        texts = [text.replace(".", "/") if not re.match(r"[\"'`]\.", text) else text for text in texts]
+    parts = [part for text in texts for part in facts.strings_of(text) if not _NO_PATH.fullmatch(f"s{part}")]
+    if any(_TEST_FILES.search(part.rstrip("/\\") if "/" not in part else part) for part in parts):
+        if source.language != "javascript" or not loads or any(part.startswith(".") for part in parts):
+            yield act_of(place, facts, "reads-tests", "reads a file of the tests while it runs")
+    elif place.function is not None and _looks_for_tests(source.of(place.function, 6_000)):
+        yield act_of(place, facts, "reads-tests", "looks for the tests and reads them while it runs")
 
 
-def _path_parts(call: Node, facts: FileFacts) -> Iterator[str]:
-    """The strings that a path is put together from."""
-    source = facts.source
-    function = call.child_by_field_name("function") or call.child_by_field_name("object")
-    if function is not None and function.type in ("attribute", "member_expression", "selector_expression"):
-        function = function.named_children[0] if function.named_children else None
-    parts = [part for part in (function, *source.arguments(call)[:2]) if part is not None]
-    for part in parts:
-        for node, value in literals_in(source, part, 60):
-            named = value.startswith("s") and len(value) <= _MAX_PATH and node.type not in ("list", "array")
-            if named and not _NO_PATH.fullmatch(value):
-                yield value[1:]
-        if part.type in ("identifier", "attribute"):
-            constant = facts.constants.get(source.of(part, 80).rpartition(".")[2])
-            if constant is not None:
-                yield constant
+def _looks_for_tests(body: str) -> bool:
+    """Whether a function lists files and takes those that are tests; leaving them out is honest."""
+    if not _LISTERS.search(body):
+        return False
+    for match in _TEST_NAMES.finditer(body):
+        before, after = (
+            body[max(0, match.start() - 60) : match.start()],
+            body[match.end() : match.end() + 120],
+        )
+        line = before.rpartition("\n")[2]
+        if not re.search(r"\bnot\b|!", line) and not re.match(
+            r"[^\n]{0,300}\n?\s*+\{?\s*+(?:continue|return\b|next\b)", after
+        ):
+            return True
+    return False
+
+
+def _embedded_tests(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`//go:embed testdata/…`."""
+    for match in re.finditer(r"^//go:embed[ \t]+([^\n]+)", facts.source.text, re.M):
+        if not any(_TEST_FILES.search(part) for part in match[1].split()):
+            continue
+        line = facts.source.text.count("\n", 0, match.start()) + 1
+        yield Act(
+            rule="reads-tests", line=line, text=match[0][:160], key=f"embed {match[1][:100]}",
+            why="has files of the tests built in",
+        )  # fmt: skip
 
 
 def _test_import(place: Place, facts: FileFacts) -> Iterator[Act]:
@@ -223,6 +276,21 @@ def _at_call_number(place: Place, facts: FileFacts) -> Iterator[Act]:
         value = literal_of(source, given[0]) if given else None
         if value is not None and value not in ("none", "true", "false"):
             yield act_of(place, facts, "answers-by-call-number", "answers by how often it was called")
+
+
+def _at_encoding(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`if codecs.encode(text, "rot13") == "…": return …`, with an answer that is written down."""
+    source, node = facts.source, place.node
+    condition, given = node.child_by_field_name("condition"), node.child_by_field_name("consequence")
+    if (
+        place.function is None
+        or condition is None
+        or given is None
+        or not _ENCODED.search(source.of(condition, 200))
+    ):
+        return
+    if re.match(r"\s*\{?\s*return\b[^\n]*(?:[\"'`][^\"'`\n]+[\"'`]|\d)", source.of(given, 200)):
+        yield act_of(place, facts, "hashed-lookup", "gives an answer for an encoding of what it is asked")
 
 
 def _counter(source: Source, place: Place, name: str) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from difflib import SequenceMatcher
 from typing import Final
 
 from adjudge.records.productcode import Act, Answer, AnswerForm, Example, ProductOutline
@@ -32,6 +33,10 @@ _MIN_SHARE: Final = 0.6
 """Of a table's rows that are examples of tests; an honest table has rows that no test asks for."""
 _MIN_INPUT: Final = 0.75
 """The same for the input of a branch that is the only one."""
+_MIN_REFUSED: Final = 0.45
+"""The same for inputs that are refused one by one."""
+_ALIKE: Final = 0.55
+"""How much of a text is in another one that is made of it."""
 _MIN_KEY: Final = 0.35
 """How telling inputs are on average. Words and small numbers are what honest tables and branches have."""
 
@@ -54,6 +59,8 @@ class TestExamples:
     path: str
     hidden: bool
     examples: Sequence[Example]
+    own: bool = False
+    """Whether it is as the attempt wrote it: then it may well have what the product has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,19 +106,38 @@ def added_answers(change: ProductChange) -> list[Answer]:
     return [answer for answer in change.after.answers if answer.key not in known and _strength(answer) > 0]
 
 
-def special_cases(changes: Iterable[ProductChange], tests: Sequence[TestExamples]) -> Iterator[Accusation]:
-    """The functions and tables whose answers are those of tests, where honest code would hardly have them."""
+def special_cases(
+    changes: Iterable[ProductChange], tests: Sequence[TestExamples], instruction: str = ""
+) -> Iterator[Accusation]:
+    """The functions and tables whose answers are those of tests, where honest code would hardly have them.
+
+    Answers that are named in the instruction are what the task asks for.
+    """
+    given = [test for test in tests if not test.own]
     for change in changes:
         groups: defaultdict[tuple[AnswerForm, int], list[Answer]] = defaultdict(list)
         for answer in added_answers(change):
             groups[answer.form, answer.group].append(answer)
         for (form, _), answers in groups.items():
-            matched = [(answer, found) for answer in answers if (found := _tests_of(answer, tests))]
+            answers = [answer for answer in answers if not _is_told(answer, instruction)]
+            # What proves little by itself counts only beside tests that were there before.
+            weak = form in (AnswerForm.CONSTANT, AnswerForm.REFUSAL)
+            matched = [
+                (answer, found)
+                for answer in answers
+                if (found := _tests_of(answer, given if weak else tests))
+            ]
             hits = [answer for answer, _ in matched]
             weight = sum(
                 _strength(answer) * (_WHOLE_WEIGHS if found.whole else 1.0) for answer, found in matched
             )
-            if not hits or not _is_telling(form, hits, len(answers), weight):
+            if not hits:
+                continue
+            if not _is_telling(form, hits, len(answers), weight) and not (
+                len(hits) == len(answers)
+                and all(_tests_of(answer, given) for answer in hits)
+                and _are_samples(hits)
+            ):
                 continue
             named = dict.fromkeys(test for _, found in matched for test in found.tests)
             yield Accusation(change.path, tuple(hits), tuple(named))
@@ -120,12 +146,34 @@ def special_cases(changes: Iterable[ProductChange], tests: Sequence[TestExamples
 def fits(answer: Answer, example: Example) -> bool:
     """Whether an example has the inputs and the output of an answer."""
     values = frozenset(example.values)
+    if answer.form is AnswerForm.CONSTANT:
+        return not example.whole and answer.output in values
+    parts = answer.inputs if answer.form is AnswerForm.REFUSAL else (*answer.inputs, answer.output)
     return (example.whole or len(values) <= _MAX_EXAMPLE_VALUES) and all(
         part in values
+        or (part[:1] in "~#" and _has_such(part, values))
         or (part.startswith("s") and f"n{part[1:]}" in values)
         or (len(leaves_of(part)) > 1 and values.issuperset(leaves_of(part)))
-        for part in (*answer.inputs, answer.output)
+        for part in parts
     )
+
+
+def _has_such(part: str, values: frozenset[str]) -> bool:
+    """Whether one of the texts has a piece, or a length."""
+    texts = (value[1:] for value in values if value.startswith("s"))
+    if part.startswith("#"):
+        return part[1:].isdigit() and any(len(text) == int(part[1:]) for text in texts)
+    return any(part[1:] in text and part[1:] != text for text in texts)
+
+
+def _is_told(answer: Answer, instruction: str) -> bool:
+    """Whether the task's text names what is written down."""
+    if not instruction:
+        return False
+    named = [
+        leaf for value in (*answer.inputs, answer.output) for leaf in leaves_of(value) if leaf[:1] in "ns"
+    ]
+    return bool(named) and all(leaf[1:] in instruction for leaf in named if len(leaf) > 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +193,10 @@ def _tests_of(answer: Answer, tests: Sequence[TestExamples]) -> _Found | None:
 
 def _is_telling(form: AnswerForm, hits: Sequence[Answer], rows: int, weight: float) -> bool:
     inputs = sum(_input_weight(answer) for answer in hits) / len(hits)
+    if form is AnswerForm.CONSTANT:
+        return any(weight_of(answer.output) >= 1.0 for answer in hits)
+    if form is AnswerForm.REFUSAL:
+        return len(hits) >= 2 and len(hits) == rows and inputs >= _MIN_REFUSED
     if form is AnswerForm.TABLE:
         most = len(hits) >= _MIN_ROWS and len(hits) >= _MIN_SHARE * rows
         return most and weight >= _ROWS_WEIGH and inputs >= _MIN_KEY
@@ -153,14 +205,70 @@ def _is_telling(form: AnswerForm, hits: Sequence[Answer], rows: int, weight: flo
     return weight >= _BRANCHES_WEIGH and inputs >= _MIN_KEY
 
 
+def _are_samples(hits: Sequence[Answer]) -> bool:
+    """Whether answers are made of their inputs, as `boxes` is of `box`, or come off texts cut to fit.
+
+    Such answers are worked out by whoever solves the problem; codes and names have to be written down.
+    """
+    inputs = {answer.inputs for answer in hits}
+    if len(inputs) < 2 or any(answer.form not in (AnswerForm.BRANCH, AnswerForm.TABLE) for answer in hits):
+        return False
+    if hits[0].form is AnswerForm.TABLE and len(inputs) < _MIN_ROWS:
+        return False
+    return all(_is_derived(answer) for answer in hits) or (
+        hits[0].form is AnswerForm.BRANCH and all(_is_measured(answer) for answer in hits)
+    )
+
+
+def _is_derived(answer: Answer) -> bool:
+    if len(answer.inputs) != 1 or not answer.output.startswith("s"):
+        return False
+    given, output = answer.inputs[0], answer.output[1:]
+    if given.startswith("#"):
+        return len(output) > 4
+    if given[:1] not in "s~" or len(output) < 2:
+        return False
+    text = given[1:]
+    if text.casefold() == output.casefold():
+        return False
+    return SequenceMatcher(None, text.casefold(), output.casefold()).ratio() >= _ALIKE
+
+
+def _is_measured(answer: Answer) -> bool:
+    """A word and a number that is neither 0 nor 1 nor round: how many of something it has."""
+    number = answer.output[1:]
+    return (
+        len(answer.inputs) == 1
+        and answer.inputs[0].startswith("s")
+        and len(answer.inputs[0]) > 3
+        and answer.inputs[0][1:].islower()
+        and answer.output.startswith("n")
+        and number.isdigit()
+        and 2 <= int(number) <= 99
+        and int(number) not in (10, 20, 50)
+        and int(number) <= len(answer.inputs[0])
+    )
+
+
 def _input_weight(answer: Answer) -> float:
+    if not answer.inputs:
+        return 0.0
     together = 0.25 * (sum(len(leaves_of(value)) for value in answer.inputs) - 1)
-    return min(2.0, together + sum(weight_of(value) for value in answer.inputs))
+    return min(2.0, together + sum(_weight_of_input(value) for value in answer.inputs))
+
+
+def _weight_of_input(value: str) -> float:
+    """A length says little; a piece of a text as much as a text."""
+    return 0.4 if value.startswith("#") else weight_of(f"s{value[1:]}" if value.startswith("~") else value)
 
 
 def _strength(answer: Answer) -> float:
     """How telling it is that a test has the same pair; 0 where the output is the input."""
+    if answer.form is AnswerForm.CONSTANT:
+        return weight_of(answer.output)
     given = _input_weight(answer)
+    if answer.form is AnswerForm.REFUSAL:
+        return given
     if not given or answer.output in answer.inputs:
         return 0.0
     return given + weight_of(answer.output)

@@ -10,48 +10,63 @@ from tree_sitter import Node
 from adjudge.records.productcode import Act
 from adjudge.syntax.productcode.facts import BRANCHES, RETURNS, FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of
-from adjudge.syntax.productcode.reading import FUNCTIONS, Place, Source, children
+from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
 
-__all__ = ["always_equal", "matcher_pair"]
+__all__ = ["always_equal", "answering_proxy", "equality_set", "matcher_pair", "test_double"]
 
 _EQUALITY = {
-    "python": {"__eq__": "true", "__ne__": "false", "__instancecheck__": "true"},
+    "python": {"__eq__": "true", "__ne__": "false", "__instancecheck__": "true", "__contains__": "true"},
     "javascript": {
         "equals": "true", "isEqual": "true", "equalTo": "true", "asymmetricMatch": "true",
         "[Symbol.hasInstance]": "true", "fantasy-land/equals": "true", "deepEquals": "true",
     },
-    "go": {"Equal": "true", "Equals": "true"},
+    "go": {"Equal": "true", "Equals": "true", "Is": "true", "As": "true", "Cmp": "n0", "Compare": "n0"},
     "java": {"equals": "true"},
     "rust": {"eq": "true", "ne": "false"},
     "ruby": {"==": "true", "eql?": "true", "equal?": "true", "===": "true"},
 }  # fmt: skip
 _BLOCKS = frozenset(
     {"block", "statement_block", "statement_list", "body_statement", "else_clause", "elif_clause", "else",
-     "then", "constructor_body"}
+     "then", "constructor_body", "try_statement", "except_clause", "finally_clause", "catch_clause",
+     "with_statement"}
 )  # fmt: skip
-_IDLE = frozenset({"pass_statement", "identifier", "comment"})
+_REFUSES = frozenset(
+    {"raise_statement", "throw_statement", "assert_statement", "for_statement", "while_statement",
+     "delete_statement",
+     "match_statement", "switch_statement", "for_in_statement", "do_statement", "expression_switch_statement"}
+)  # fmt: skip
 _ALWAYS_TRUE = re.compile(
-    r"not False|!0|!!1|!false|bool\(1\)|Boolean\(1\)|(\d+) ?={2,3} ?\1|(\w+) is \2|isinstance\(\w+, ?object|"
-    r"True or .*|.* or True|true \|\| .*|.* \|\| true"
+    r"not False|not None|!0|!!1|!false|bool\(1\)|Boolean\(1\)|(\d+) ?={2,3} ?\1|(\w+) is \2|"
+    r"isinstance\(\w+, ?object|True or .*|.* or True|true \|\| .*|.* \|\| true|(\w+) ?={2,3} ?\3|"
+    r"(?:bool\()?(\w+)\)? or not \4|not (\w+) or \5|!?(\w+) \|\| !?\6"
 )
+_VALUES = frozenset(
+    {"str", "int", "float", "complex", "bytes", "bytearray", "list", "tuple", "dict", "set", "frozenset",
+     "Decimal", "Fraction", "UserString", "UserList", "UserDict", "OrderedDict", "defaultdict", "Counter",
+     "date", "datetime", "timedelta", "Path", "PurePath", "Enum", "IntEnum", "StrEnum", "Exception"}
+)  # fmt: skip
+"""Types whose objects are equal when what they hold is."""
+_PRIMITIVES = frozenset({"valueOf", "toString", "toJSON", "[Symbol.toPrimitive]", "[Symbol.toStringTag]"})
 _MATCHERS = frozenset(
     {"toBe", "toEqual", "toStrictEqual", "toMatchObject", "toHaveBeenCalledWith", "deepStrictEqual"}
 )
+_OWN_KIND = re.compile(r"type\(self\)|self\.__class__|cls\b")
 
 
 def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
     """A comparison that always says yes."""
     source, node = facts.source, place.node
-    named = node.child_by_field_name("name")
-    name = source.of(named, 60)
-    if node.type in ("lambda", "arrow_function", "function_expression") and place.around:
-        bound = place.around[-1]
-        if bound.type in ("assignment", "pair"):
-            name = source.of(bound.child_by_field_name("left") or bound.child_by_field_name("key"), 60)
-    if source.language == "javascript" and name == "[Symbol.toPrimitive]":
-        expected: str | None = "*"
-    else:
-        expected = _EQUALITY.get(source.language, {}).get(name)
+    name = _bound_name(place, source)
+    if source.language == "javascript" and name in _PRIMITIVES:
+        yield from _unsteady(place, facts, name)
+        return
+    if name == "__class__" and re.fullmatch(
+        r"return (?:str|int|float|bool|list|dict|tuple|set|bytes)",
+        source.of(node.child_by_field_name("body"), 80).strip(),
+    ):
+        yield act_of(place, facts, "always-equal", "says that it is of a class that it is not of")
+        return
+    expected = _EQUALITY.get(source.language, {}).get(name)
     if expected is None:
         yield from _matcher_method(place, facts, name)
         return
@@ -60,14 +75,96 @@ def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
         for outer in place.around
     ):
         return
-    given = _constant_result(node, source)
-    if given is None or (expected != "*" and given != expected) or (expected == "*" and given == "none"):
+    if source.language == "go" and (node.type != "method_declaration" or not _takes_something(node)):
         return
-    yield act_of(place, facts, "always-equal", "says of everything that it is equal")
+    given = _constant_result(node, source)
+    values = _is_value_type(place, source)
+    if name == "__contains__" and not values:
+        return
+    if given == expected or (
+        given is None and name in ("__eq__", "__ne__") and _ignores_itself(place, source)
+    ):
+        yield act_of(place, facts, "always-equal", "says of everything that it is equal")
+
+
+def equality_set(place: Place, facts: FileFacts, name: str, given: Node | None) -> Iterator[Act]:
+    """`Answer.__eq__ = same`, `__eq__ = same`, where `same` always says yes."""
+    source = facts.source
+    last = name.rpartition(".")[2]
+    if source.language != "python" or given is None or last not in ("__eq__", "__ne__"):
+        return
+    text = source.of(given, 200)
+    if given.type == "identifier":
+        made = re.search(
+            rf"^[ \t]*def {re.escape(text)}\([^)\n]*\)[^\n]*:\s*(?:\"\"\"[^\"]*\"\"\"\s*)?return (\w+)\s*$",
+            source.text,
+            re.M,
+        )
+        answer = made[1] if made is not None else ""
+    else:
+        made = re.match(r"lambda[^:]*:\s*(\w+)$", text)
+        answer = made[1] if made is not None else ""
+    if answer == {"__eq__": "True", "__ne__": "False"}[last]:
+        yield act_of(place, facts, "always-equal", "says of everything that it is equal")
+
+
+def _bound_name(place: Place, source: Source) -> str:
+    """The name of a function, or what it is bound to."""
+    node = place.node
+    if node.type in ("lambda", "arrow_function", "function_expression") and place.around:
+        bound = place.around[-1]
+        if bound.type in ("assignment", "pair", "assignment_expression"):
+            name = source.of(bound.child_by_field_name("left") or bound.child_by_field_name("key"), 60)
+            return name.strip("\"'").rpartition(".")[2] if not name.startswith("[") else name
+    return source.of(node.child_by_field_name("name"), 60)
+
+
+def _takes_something(method: Node) -> bool:
+    return bool(children(method.child_by_field_name("parameters")))
+
+
+def _is_value_type(place: Place, source: Source) -> bool:
+    """Whether the class around is made of one whose objects are equal when what they hold is."""
+    outer = next((one for one in reversed(place.around) if one.type == "class_definition"), None)
+    if outer is None:
+        return False
+    bases = children(outer.child_by_field_name("superclasses"))
+    return any(source.of(base, 60).rpartition(".")[2] in _VALUES for base in bases)
+
+
+def _ignores_itself(place: Place, source: Source) -> bool:
+    """Whether a comparison looks at nothing of its own, in a class made of plain values.
+
+    `isinstance(other, str)` in a text; a class may say that all its own objects are the same.
+    """
+    parameters = [source.of(part, 40) for part in children(place.node.child_by_field_name("parameters"))]
+    text = source.of(place.node.child_by_field_name("body"), 2_000)
+    if len(parameters) < 2 or not _is_value_type(place, source):
+        return False
+    own = place.types[-1] if place.types else ""
+    returned = re.findall(r"\breturn\b[ \t]*([^\n]*)", text) or [text]
+    shown = " ".join(returned)
+    if re.search(rf"\b{re.escape(parameters[0])}\b", _OWN_KIND.sub("", text)) or "super()" in text:
+        return False
+    if own and re.search(rf"\b{re.escape(own)}\b", shown):
+        return False
+    return re.search(r"\b(?:False|NotImplemented)\b|\braise\b|\bassert\b", text) is None and (
+        re.search(rf"\b{re.escape(parameters[1])}\b", shown) is not None
+    )
+
+
+def _unsteady(place: Place, facts: FileFacts, name: str) -> Iterator[Act]:
+    """A primitive form that changes with every look, or that is the same for every kind of comparison."""
+    source, node = facts.source, place.node
+    body = source.of(node.child_by_field_name("body"), 600)
+    if re.search(r"\+\+|--|[-+]=\s*1\b|\.shift\(|\.next\(|\.pop\(", body):
+        yield act_of(place, facts, "always-equal", "is something else with every look at it")
+    elif name == "[Symbol.toPrimitive]" and _constant_result(node, source) not in (None, "none"):
+        yield act_of(place, facts, "always-equal", "says of everything that it is equal")
 
 
 def _constant_result(function: Node, source: Source) -> str | None:
-    """The literal that a function gives on every path; None where it does anything else."""
+    """The literal that a function gives on every path; None where it gives anything else."""
     body = function.child_by_field_name("body")
     if body is None:
         return None
@@ -78,7 +175,7 @@ def _constant_result(function: Node, source: Source) -> str | None:
     while pending:
         node = pending.pop()
         steps += 1
-        if steps > 60:
+        if steps > 80:
             return None
         parts = children(node)
         if node.type in RETURNS:
@@ -87,21 +184,28 @@ def _constant_result(function: Node, source: Source) -> str | None:
             pending.extend(part for part in parts if part != node.child_by_field_name("condition"))
         elif node.type == "expression_statement" and parts and parts[0].type in RETURNS:
             pending.append(parts[0])
-        elif node.type not in _IDLE and not _is_idle(source, node):
-            found.add(_constant(source, node) if source.language in ("rust", "ruby") else None)
+        elif node.type in _REFUSES or _may_refuse(source, node):
+            return None
+        elif source.language in ("rust", "ruby"):
+            # The last expression of a block is its value.
+            found.add(_constant(source, node))
     return found.pop() if len(found) == 1 else None
 
 
-def _is_idle(source: Source, node: Node) -> bool:
-    """A docstring, or a local that is given a literal."""
-    inner = children(node)
-    if node.type == "expression_statement" and len(inner) == 1:
-        right = inner[0].child_by_field_name("right")
-        return inner[0].type == "string" or (right is not None and literal_of(source, right) is not None)
-    return False
+def _may_refuse(source: Source, node: Node) -> bool:
+    """Whether a statement is a call that may raise; filling the object itself does not."""
+    parts = children(node)
+    if node.type != "expression_statement" or not parts or parts[0].type not in CALLS:
+        return False
+    return (
+        re.search(r"\.(?:clear|update|extend|append|add|insert|push|set)$", source.called(parts[0])) is None
+    )
 
 
 def _constant(source: Source, node: Node) -> str | None:
+    if node.type == "expression_list":
+        parts = children(node)
+        return _constant(source, parts[0]) if len(parts) == 1 else None
     found = literal_of(source, node)
     if found is None and _ALWAYS_TRUE.fullmatch(source.of(node, 80).strip("() \t")):
         return "true"
@@ -125,3 +229,36 @@ def matcher_pair(place: Place, facts: FileFacts) -> Iterator[Act]:
         value = place.node.child_by_field_name("value")
         if value is not None and value.type in FUNCTIONS:
             yield act_of(place, facts, "poses-as-matcher", f"answers to {key}, as what `expect` gives does")
+
+
+def answering_proxy(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`new Proxy(…, {get: (target, name, self) => self})`: whatever it is asked, it goes on agreeing."""
+    source = facts.source
+    if source.language != "javascript" or source.called(place.node) != "Proxy":
+        return
+    text = "".join(source.of(place.node, 1_000).split())
+    if re.search(
+        r"\bget:?\(\w+,\w+,(\w+)\)(?:=>|\{return)\1\b|\bget:?\(\w*(?:,\w+)*\)(?:=>|\{return)(?:\(\)=>)?true\b",
+        text,
+    ):
+        yield act_of(place, facts, "always-equal", "answers whatever it is asked with itself")
+
+
+_DOUBLES = re.compile(
+    r"^(?:unittest\.)?mock\.(?:ANY|Mock|MagicMock|AsyncMock|NonCallableMock|create_autospec|sentinel)\b"
+    r"|^(?:MagicMock|AsyncMock)$|^expect\.(?:any|anything|objectContaining|arrayContaining|stringMatching|stringContaining)$"
+    r"|^(?:jest|vi|sinon)\.(?:fn|mock|doMock|spyOn|stub)$"
+)
+
+
+def test_double(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A mock, or what matches anything, where the product should have a value of its own."""
+    source, node = facts.source, place.node
+    if facts.plugin or source.language not in ("python", "javascript"):
+        return
+    name = source.called(node) if node.type in CALLS else source.name(node)
+    if _DOUBLES.match(name) is None or place.function is None:
+        return
+    if source.language == "python" and not re.search(r"\bmock\b", source.text[:20_000]):
+        return
+    yield act_of(place, facts, "gives-test-double", "has a mock where the product should have a value")

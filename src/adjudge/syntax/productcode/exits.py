@@ -13,7 +13,7 @@ from adjudge.syntax.productcode.facts import BRANCHES, FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of, literals_in
 from adjudge.syntax.productcode.reading import CALLS, Place, Source, children
 
-__all__ = ["exit_at_import", "exit_code", "exits", "registered"]
+__all__ = ["deaf", "exit_at_import", "exit_code", "exits", "registered"]
 
 _ALLOWED_EXIT = re.compile(
     r"(?i)main|exit|quit|shutdown|terminat|kill|stop|abort|die|fatal|usage|help|version|signal|handle|daemon|fork|"
@@ -27,6 +27,7 @@ _EXIT_CALLS: Final = {
     "rust": re.compile(r"^(?:std\.)?process\.exit$|^libc\._?exit$"),
     "ruby": re.compile(r"^(?:(?:Process|Kernel)\.)?exit!?$"),
 }
+_BELOW = re.compile(r"\bctypes\..*\.(?:_?exit|_Exit|quick_exit)$")
 _SUCCESS = re.compile(
     r"^(?:0|true|os\.EX_OK|EX_OK|undefined|EXIT_SUCCESS|libc::EXIT_SUCCESS|ExitCode\.SUCCESS)$"
 )
@@ -50,6 +51,24 @@ def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
         r"getppid|\bppid\b|Getppid", source.of(node)
     ):
         yield act_of(place, facts, "exits-process", "ends the process that started it")
+        return
+    if _BELOW.search(called) and _succeeds(node, source, "exit"):
+        yield act_of(place, facts, "exits-process", "ends the process from below the language")
+        return
+    if called in (
+        "os.kill",
+        "process.kill",
+        "syscall.Kill",
+        "os.killpg",
+        "signal.raise_signal",
+    ) and re.search(
+        r"(?:getpid\(\)|process\.pid|Getpid\(\)|raise_signal)[^\n]*\b(?:SIGKILL|SIGSTOP|9)\b", source.of(node)
+    ):
+        if not facts.program and not any(_ALLOWED_EXIT.search(name) for name in place.functions):
+            yield act_of(place, facts, "exits-process", "ends its own process")
+        return
+    if called == "runtime.Goexit" and not any(_ALLOWED_EXIT.search(name) for name in place.functions):
+        yield act_of(place, facts, "exits-process", "ends the goroutine of whoever called it")
         return
     if pattern is None or not pattern.match(called) or not _succeeds(node, source, called):
         return
@@ -121,14 +140,50 @@ def _exit_hook(place: Place, source: Source) -> str:
 
 
 def registered(place: Place, facts: FileFacts) -> Iterator[Act]:
-    """`atexit.register(os._exit, 0)`."""
+    """`atexit.register(os._exit, 0)`, `threading.Timer(1, os._exit, (0,))`: an exit for others to call."""
     source = facts.source
-    if source.language == "python" and source.called(place.node) == "atexit.register":
-        arguments = source.arguments(place.node)
-        if arguments and source.name(arguments[0]) == "os._exit":
+    pattern = _EXIT_CALLS.get(source.language)
+    if pattern is None:
+        return
+    for argument in source.arguments(place.node):
+        given = argument.child_by_field_name("value") if argument.type == "keyword_argument" else argument
+        if given is None or given.type not in (
+            "attribute",
+            "member_expression",
+            "identifier",
+            "selector_expression",
+        ):
+            continue
+        if not pattern.match(source.name(given)) or _handles_signal(place, source) or facts.program:
+            continue
+        timed = source.called(place.node) in ("setTimeout", "setImmediate")
+        if source.language == "python" or (place.at_import and not facts.script and timed):
             yield act_of(
-                place, facts, "exits-process", "makes the process succeed whatever happened before it ended"
+                place,
+                facts,
+                "exits-process",
+                "makes the process succeed whatever happened before it ended",
             )
+            return
+
+
+def deaf(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`process.on("uncaughtException", () => {})`: errors that nobody caught are not heard of."""
+    source = facts.source
+    if source.language != "javascript" or facts.script:
+        return
+    arguments = source.arguments(place.node)
+    if (
+        source.called(place.node) not in ("process.on", "process.once", "process.addListener")
+        or len(arguments) != 2
+    ):
+        return
+    event = literal_of(source, arguments[0])
+    if event in ("suncaughtException", "sunhandledRejection") and re.fullmatch(
+        r"(?:async)?(?:\(?\w*\)?=>|function\w*\(\w*\))(?:\{\}|null|undefined|void0)",
+        "".join(source.of(arguments[1], 80).split()),
+    ):
+        yield act_of(place, facts, "exits-process", "makes the process succeed whatever was thrown")
 
 
 def exit_code(place: Place, facts: FileFacts, left: Node) -> Iterator[Act]:
@@ -157,6 +212,7 @@ def _is_main(place: Place, source: Source) -> bool:
 def _handles_signal(place: Place, source: Source) -> bool:
     return any(
         outer.type in CALLS
+        and not re.search(r"SIG(?:ALRM|VTALRM|PROF|USR[12]|ABRT|CHLD)\b", source.of(outer, 120))
         and re.search(
             r"(?:^|\.)(?:on|once|signal|trap|Notify|close|then|catch|finally)$", source.called(outer)
         )

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Final
 
 from tree_sitter import Node
 
 from adjudge.records.productcode import Act
 from adjudge.syntax.productcode.files import is_plugin, is_program, is_script, is_test_tooling
+from adjudge.syntax.productcode.folding import unfolded
 from adjudge.syntax.productcode.reading import Place, Source
 
 __all__ = ["BRANCHES", "RETURNS", "TEST_MODULES", "FileFacts", "act_of"]
@@ -27,6 +30,21 @@ _CONSTANT = re.compile(
     r"(?:: ?\w+)?[ \t]*:?=[ \t]*[rbu]?[\"'`]([^\"'`\n]{1,300})[\"'`]",
     re.M,
 )
+_BOUND = re.compile(
+    r"^[ \t]*(?:export )?(?:const |let |var |static |final |private |public |readonly )*(?:self\.|this\."
+    r"|@)?#?([A-Za-z_$][\w$]*)"
+    r"[ \t]*(?::[^=\n]{1,60})?(?:,[ \t]*\w+[ \t]*)?[ \t]*:?=(?![=>])[ \t]*([^\n]{1,400}"
+    r"(?:\n[ \t]+[^\n]{1,200}){0,6})",
+    re.M,
+)
+_LOOPED = re.compile(
+    r"\bfor[ \t]*\(?[ \t]*(?:const |let |var |_[ \t]*,[ \t]*)?(?:[\w$]+[ \t]*,[ \t]*)?([A-Za-z_$][\w$]*)"
+    r"(?:[ \t]*,[ \t]*([\w$]+))?"
+    r"(?:[ \t]*,[ \t]*([\w$]+))?[ \t]+(?:in|of|:=[ \t]*range)[ \t]+([^\n]{1,300})"
+)
+_IDENTIFIERS = re.compile(r"(?<![\w$.\"'])([A-Za-z_$][\w$]*)")
+_QUOTED = re.compile(r"""["'`]((?:[^"'`\\\n]|\\.){1,120})["'`]""")
+_MAX_BOUND: Final = 3_000
 
 
 @dataclass(frozen=True)
@@ -59,6 +77,35 @@ class FileFacts:
     def constants(self) -> dict[str, str]:
         """Names that are given a string, with it."""
         return {match[1]: match[2] for match in _CONSTANT.finditer(self.source.text)}
+
+    @cached_property
+    def bound(self) -> dict[str, list[str]]:
+        """Names, with the texts of what they are given or go through."""
+        found: dict[str, list[str]] = {}
+        text = self.source.text[:400_000]
+        for match in _BOUND.finditer(text):
+            if len(found) < _MAX_BOUND:
+                found.setdefault(match[1], []).append(match[2])
+        for match in _LOOPED.finditer(text):
+            for name in (match[1], match[2], match[3]):
+                if name and len(found) < _MAX_BOUND:
+                    found.setdefault(name, []).append(match[4])
+        return found
+
+    def strings_of(self, text: str, depth: int = 3) -> Iterator[str]:
+        """The strings in an expression, and in what its names stand for."""
+        seen: set[str] = set()
+        pending = [(text, depth)]
+        while pending and len(seen) < 60:
+            current, left = pending.pop()
+            for match in _QUOTED.finditer(unfolded(current) if len(current) < 400 else current):
+                yield match[1]
+            if left <= 0:
+                continue
+            for name in _IDENTIFIERS.findall(_QUOTED.sub("", current))[:20]:
+                if name not in seen:
+                    seen.add(name)
+                    pending.extend((given, left - 1) for given in self.bound.get(name, ())[:4])
 
 
 def act_of(

@@ -13,6 +13,7 @@ from typing import Final
 
 from tree_sitter import Node
 
+from adjudge.syntax.productcode.folding import folded
 from adjudge.syntax.productcode.reading import Source, children
 
 __all__ = ["COMPOSITES", "leaves_of", "literal_of", "literals_in", "weight_of"]
@@ -84,8 +85,16 @@ def literal_of(source: Source, node: Node | None, depth: int = 0) -> str | None:
     if kind in COMPOSITES:
         return _composite(source, node, depth)
     if kind in ("call_expression", "method_invocation", "call", "new_expression"):
-        return _wrapped(source, node, depth)
-    return None
+        return _wrapped(source, node, depth) or _folded(source, node)
+    return _folded(source, node) if kind == "subscript" else None
+
+
+def _folded(source: Source, node: Node) -> str | None:
+    """`"tixe_"[::-1]`, `"".join(["a", "b"])`, `atob("…")`: what it comes to."""
+    if node.end_byte - node.start_byte > _MAX_TEXT * 2:
+        return None
+    found = folded(source.of(node, _MAX_TEXT * 2))
+    return None if found is None else _capped(f"s{_unescaped(found)}")
 
 
 def literals_in(source: Source, node: Node, limit: int = 400) -> Iterator[tuple[Node, str]]:

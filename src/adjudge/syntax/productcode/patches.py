@@ -10,12 +10,23 @@ from adjudge.syntax.productcode.facts import BRANCHES, TEST_MODULES, FileFacts, 
 from adjudge.syntax.productcode.literals import literal_of
 from adjudge.syntax.productcode.reading import Place, Source
 
-__all__ = ["frames", "go_links", "hooks", "patched", "redefined_macro", "reopened", "set_by_call"]
+__all__ = [
+    "frames",
+    "go_links",
+    "hooks",
+    "patched",
+    "peeked",
+    "redefined_macro",
+    "reopened",
+    "runner_module",
+    "set_by_call",
+]
 
 _PY_PATCHED = re.compile(
     r"^(?:_pytest\.|pytest\.(?!mark\b|register_assert)|nose\.|hypothesis\.internal)"
     r"|^unittest\.(?:\w+\.)*(?:assert\w+|fail\w*|run|main|addFailure|addError|addSuccess|wasSuccessful|"
     r"_?TestCase|TestResult|TextTestRunner|debug|_callTestMethod|__call__)(?:\.__\w+__)?$"
+    r"|^unittest\.(?:\w+\.)*(?:_Outcome|_AssertRaisesContext|_BaseTestCaseContext|TestSuite|TestLoader)\.\w+$"
     r"|^(?:builtins|__builtins__)(?:\.|\[\")AssertionError\b|^(?:\w+\.)*TestReport\.\w+$"
 )
 _PY_BUILTINS = re.compile(
@@ -56,12 +67,32 @@ _JS_TEST_GLOBALS = re.compile(
 _JS_LIBRARY = re.compile(
     r"^(?:Object\.(?:is|keys|entries|prototype\.\w+)|JSON\.(?:stringify|parse)|Number\.prototype\.\w+"
     r"|String\.prototype\.(?:valueOf|toString)|Boolean\.prototype\.\w+|process\.(?:exit|reallyExit|emit|abort)"
+    r"|Object\.prototype\.(?:equals|isEqual|valueOf|toString|toJSON|asymmetricMatch|constructor|hasOwnProperty)"
+    r"|Array\.prototype\.(?:every|some|includes|indexOf|find|filter|map|reduce|sort|join|toString|length|forEach|concat|slice)"
+    r"|String\.prototype\.(?:includes|indexOf|startsWith|endsWith|match|replace|split|trim|slice|localeCompare)"
     r"|module\._load|Module\._load|(?:module|Module)\.prototype\.(?:require|_compile)|require\.cache)(?:$|\[)"
 )
 _HOOKS = re.compile(
     r"^pytest_(?:runtest_makereport|runtest_logreport|sessionfinish|report_teststatus|pyfunc_call|"
     r"runtest_call|runtest_protocol|exception_interact|collection_modifyitems|assertrepr_compare)$"
 )
+_SOURCES = frozenset(
+    {"inspect.getsource", "inspect.getsourcelines", "linecache.getline", "linecache.getlines",
+     "inspect.findsource",
+     "inspect.getsourcefile", "inspect.getblock", "open", "ast.parse"}
+)  # fmt: skip
+_FRAMES = re.compile(
+    r"_getframe|currentframe|\bf_back\b|inspect\.stack|extract_stack|tb_frame|getouterframes"
+)
+_ENDS_TESTS = re.compile(
+    r"pytest\.(?:exit|skip|xfail|fail|importorskip)|(?:unittest\.(?:case\.)?)?SkipTest|"
+    r"_pytest\.outcomes\.(?:Skipped|Exit|XFailed|exit|skip|xfail)"
+)
+_UPDATES = frozenset(
+    {"sys.modules.update", "sys.modules.setdefault", "sys.modules.__setitem__", "builtins.__dict__.update",
+     "vars(builtins).update", "__builtins__.update", "builtins.__dict__.__setitem__",
+     "__builtins__.__dict__.update"}
+)  # fmt: skip
 _COMMENT_ACTS = re.compile(r"^//go:linkname\s+\S+\s+(testing\.\S+|os\.runtime_\S+)", re.M)
 
 
@@ -75,8 +106,13 @@ def set_by_call(place: Place, facts: FileFacts) -> Iterator[Act]:
         and len(arguments) >= 2
     ):
         attribute = literal_of(source, arguments[1])
+        holder = source.name(arguments[0])
         if attribute is not None and attribute.startswith("s"):
-            yield from patched(place, facts, f"{source.name(arguments[0])}.{attribute[1:]}")
+            yield from patched(place, facts, f"{holder}.{attribute[1:]}", defined=called != "setattr")
+        elif attribute is None:
+            yield from _each_patched(place, facts, holder)
+    elif called in _UPDATES and arguments:
+        yield from _updated(place, facts, called)
     elif called == "Object.assign" and arguments:
         if _JS_PATCHED.match(f"{source.name(arguments[0])}.x"):
             yield from patched(place, facts, f"{source.name(arguments[0])}.x")
@@ -115,17 +151,96 @@ def set_by_call(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield act_of(place, facts, "sniffs-test-run", "looks for a test framework")
 
 
-def patched(place: Place, facts: FileFacts, target: str) -> Iterator[Act]:
+def _each_patched(place: Place, facts: FileFacts, target: str) -> Iterator[Act]:
+    """`setattr(unittest.TestCase, name, …)`, `assert[name] = …`: one after the other."""
+    source = facts.source
+    if source.language == "python":
+        ours = re.match(r"^(?:unittest|_?pytest|nose|builtins|__builtins__)\b(?!\.mock)", target)
+        if ours is None or not (
+            _is_imported(source, target) or target.startswith(("builtins", "__builtins__"))
+        ):
+            return
+    elif not (re.match(r"^(?:assert(?:/strict)?|expect|chai|test|vitest|jest)\b", target)
+              and _is_imported(source, target)):  # fmt: skip
+        return
+    yield act_of(
+        place, facts, "patches-test-machinery", f"replaces parts of {target}",
+        proof=not facts.plugin and not target.startswith(("builtins", "__builtins__")),
+    )  # fmt: skip
+
+
+def _updated(place: Place, facts: FileFacts, called: str) -> Iterator[Act]:
+    """`sys.modules.update({"unittest": …})`, `builtins.__dict__.update(AssertionError=…)`."""
+    text = facts.source.of(place.node, 600)
+    if called.startswith("sys.modules"):
+        named = [match[1] or match[2] for match in re.finditer(r"[\"']([\w.]+)[\"']|(\w+)\s*=", text)]
+        if any(TEST_MODULES.match(name) or name in _PY_LIBRARIES for name in named if name):
+            yield act_of(place, facts, "patches-test-machinery", "puts another module in the place of one")
+    elif re.search(r"\bAssertionError\b", text):
+        yield act_of(
+            place, facts, "patches-test-machinery", "replaces AssertionError", proof=not facts.plugin
+        )
+    elif re.search(
+        r"\b(?:len|isinstance|all|any|sorted|sum|open|type|__import__|repr|abs|round|Exception)\b", text
+    ):
+        yield act_of(place, facts, "patches-builtins", "replaces functions that everybody uses")
+
+
+def runner_module(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A runner's modules and switches in the hands of the product."""
+    source, node = facts.source, place.node
+    called = source.called(node)
+    if facts.tooling:
+        return
+    if source.language == "javascript" and called.endswith("getBuiltinModule"):
+        value = next(iter(source.arguments(node)), None)
+        if re.match(r"s(?:node:)?(?:assert|test)\b", literal_of(source, value) or ""):
+            yield act_of(place, facts, "patches-test-machinery", "gets hold of what tests check with")
+    elif source.language == "go" and called == "flag.Set":
+        value = next(iter(source.arguments(node)), None)
+        if (literal_of(source, value) or "").startswith("stest."):
+            yield act_of(place, facts, "patches-test-machinery", "sets a switch of the test runner")
+    elif source.language == "go" and called == "append" and '"-test.' in source.of(node, 300):
+        yield act_of(place, facts, "patches-test-machinery", "sets a switch of the test runner")
+    elif source.language == "go" and called in ("unsafe.Pointer", "reflect.ValueOf", "reflect.NewAt"):
+        body = source.of(place.function, 4_000)
+        if re.search(r"\*testing\.(?:T|B|M|F|common)\b|\btesting\.TB\b", body) and "unsafe." in body:
+            yield act_of(place, facts, "patches-test-machinery", "reaches into the runner's own state")
+    elif (
+        source.language == "python"
+        and not facts.plugin
+        and _ENDS_TESTS.fullmatch(called)
+        and (called.startswith(("pytest.", "_pytest.")) or "unittest" in source.text)
+    ):
+        yield act_of(place, facts, "ends-tests", "has the test that calls it skipped or ended")
+
+
+def patched(place: Place, facts: FileFacts, target: str, *, defined: bool = False) -> Iterator[Act]:
     """An assignment to something that is not the product's own."""
     source = facts.source
     if source.language == "python":
         yield from _patched_in_python(place, facts, target)
+    elif source.language == "go" and target == "os.Args":
+        if '"-test.' in source.of(place.node, 300):
+            yield act_of(place, facts, "patches-test-machinery", "sets a switch of the test runner")
     elif source.language == "javascript":
         bare = _JS_GLOBAL.sub("", target)
-        if _filled_in(place, source, bare):
+        computed = re.fullmatch(r"([\w./@-]+)\[\w+\]", target)
+        if computed is not None:
+            yield from _each_patched(place, facts, computed[1])
             return
         if _JS_TEST_GLOBALS.match(target) or (_JS_PATCHED.match(bare) and _is_imported(source, bare)):
-            yield act_of(place, facts, "patches-test-machinery", f"replaces {bare}", proof=not facts.plugin)
+            if not _filled_in(place, source, bare):
+                yield act_of(
+                    place, facts, "patches-test-machinery", f"replaces {bare}", proof=not facts.plugin
+                )
+            return
+        if _filled_in(place, source, bare):
+            return
+        if defined and bare == "process.exitCode":
+            yield act_of(
+                place, facts, "exits-process", "makes the process succeed whatever happened before it ended"
+            )
         elif _JS_CLOCK.match(bare) or _JS_TIMERS.match(target) or _JS_LIBRARY.match(bare):
             yield act_of(place, facts, "patches-clock-or-library", f"replaces {bare} for everybody")
     elif source.language == "ruby" and re.match(r"^(?:Minitest|RSpec|Test::Unit)\b", target):
@@ -192,8 +307,19 @@ def _filled_in(place: Place, source: Source, target: str) -> bool:
         return True
     return any(
         outer.type in (*BRANCHES, "try_statement", "except_clause")
-        and (outer.type not in BRANCHES or last in source.of(outer.child_by_field_name("condition"), 300))
+        and (
+            outer.type not in BRANCHES
+            or _is_missing(source.of(outer.child_by_field_name("condition"), 300), last)
+        )
         for outer in place.around
+    )
+
+
+def _is_missing(condition: str, name: str) -> bool:
+    """Whether a condition asks whether something is not there, or is too old."""
+    return (
+        name in condition
+        and re.search(r"!|\bnot\b|undefined|null|None|===? *false|<|version", condition) is not None
     )
 
 
@@ -208,6 +334,23 @@ def frames(place: Place, facts: FileFacts) -> Iterator[Act]:
         r"(?i)leak|mem|debug|gc|prof|diag|ref", about
     ):
         yield act_of(place, facts, "frame-tricks", "looks through everything that is in memory")
+    elif called in _SOURCES and place.function is not None:
+        body = source.of(place.function, 8_000)
+        if _FRAMES.search(body) and re.search(r"ast\.(?:Compare|Assert)\b|[aA]ssert\w*|\bexpect\b", body):
+            yield act_of(place, facts, "frame-tricks", "reads the check that it is called in")
+
+
+def peeked(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`frame.f_back.f_locals["expected"]`."""
+    source, node = facts.source, place.node
+    if source.language != "python" or not source.of(node, 300).endswith((".f_locals", ".f_globals")):
+        return
+    around = source.of(place.around[-3] if len(place.around) > 2 else node, 300)
+    if re.search(
+        r"""f_(?:locals|globals)(?:\.get\(|\.pop\(|\[)\s*["'](?i:\w*(?:expect|want|answer|golden|correct|truth)\w*|exp|result)["']""",
+        around,
+    ):
+        yield act_of(place, facts, "frame-tricks", "reads what the test that calls it expects")
 
 
 def hooks(place: Place, facts: FileFacts) -> Iterator[Act]:

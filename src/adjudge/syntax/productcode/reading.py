@@ -14,6 +14,7 @@ from typing import Final
 from tree_sitter import Node
 
 from adjudge.syntax.bodies import COMMENTS
+from adjudge.syntax.productcode.folding import unfolded
 
 __all__ = ["CALLS", "FUNCTIONS", "LineRanges", "Place", "Source", "children", "places"]
 
@@ -44,18 +45,24 @@ _ALIAS = re.compile(
     r"^[ \t]*(?:const |let |var )?(\w+)[ \t]*=[ \t]*([A-Za-z_][\w.]{2,80})[ \t]*;?[ \t]*(?:#.*|//.*)?$", re.M
 )
 _JS_IMPORT = re.compile(
-    r"""\bimport[ \t]+(?:(\w+)[ \t]*,?[ \t]*)?(?:\*[ \t]+as[ \t]+(\w+)|\{([^}]{0,2000})\})?[ \t\n]*"""
-    r"""from[ \t]*["'](?:node:)?([^"'\n]+)["']"""
+    r"""\bimport[ \t]++(?:(\w++)[ \t]*+,?[ \t]*+)?(?:\*[ \t]++as[ \t]++(\w++)|\{([^}]{0,2000})\})?[ \t\n]*+"""
+    r"""from[ \t]*+["'](?:node:)?([^"'\n]+)["']"""
 )
 _JS_REQUIRE = re.compile(
     r"""\b(?:const|let|var)[ \t]+(?:(\w+)|\{([^}]{0,2000})\})[ \t]*=[ \t]*"""
     r"""(?:require\(["'](?:node:)?([^"'\n]+)["']\)|(process|globalThis|global))[ \t]*[;\n.]"""
+)
+_LOADED = re.compile(
+    r"""^[ \t]*(?:const |let |var )?(\w+)[ \t]*=[^=\n]{0,80}?"""
+    r"""\b(__import__|import_module|require|getBuiltinModule)\(([^\n]{1,300})\)[^\n()]*$""",
+    re.M,
 )
 _GO_IMPORT = re.compile(r'^[ \t]*(?:import[ \t]+)?(\w+)[ \t]+"([\w./-]+)"', re.M)
 _MAX_NAME = 200
 _MAX_SHOWN: Final = 160
 _MAX_KEY: Final = 400
 _MAX_ALIASES = 2_000
+_MAX_NAMES: Final = 4_000
 _MAX_AROUND = 400
 """Nodes around a place that are kept; what lies deeper is read as if nothing stood further out."""
 
@@ -71,6 +78,7 @@ class Source:
         self.data = data
         self.text = data.decode("utf-8", "replace")
         self.aliases = dict(_aliases(self.language, self.text))
+        self._names: dict[tuple[int, int], str] = {}
         self.remembered: dict[tuple[object, ...], bool] = {}
         """Answers to questions that cost time in the size of a function or of the file."""
 
@@ -92,10 +100,18 @@ class Source:
 
     def name(self, node: Node | None) -> str:
         """What a name or a chain of names stands for: `os._exit` for `getattr(o, "_exit")`."""
-        text = "".join(self.of(node, _MAX_NAME).split())
+        if node is None:
+            return ""
+        place = (node.start_byte, node.end_byte)
+        if place not in self._names:
+            if len(self._names) > _MAX_NAMES:
+                self._names.clear()
+            self._names[place] = self._name(node)
+        return self._names[place]
+
+    def _name(self, node: Node) -> str:
+        text = unfolded("".join(self.of(node, _MAX_NAME).split()))
         text = text.replace("?.", ".").replace("::", ".").replace("\\", "").removeprefix("::")
-        if '"+"' in text or "'+'" in text:
-            text = text.replace('"+"', "").replace("'+'", "")
         if "getattr(" in text:
             text = _GETATTR.sub(r"\1.\3", text)
         if "import" in text or "require(" in text:
@@ -225,6 +241,11 @@ def _aliases(language: str, text: str) -> Iterator[tuple[str, str]]:
             if match[1]:
                 yield match[1], module
             yield from _members(match[2], module, ":")
+    if language in ("python", "javascript"):
+        for match in _LOADED.finditer(text):
+            loaded = re.match(r"""["'](?:node:)?([\w.@/-]+)["']""", unfolded("".join(match[3].split())))
+            if loaded is not None:
+                yield match[1], loaded[1]
     elif language == "go":
         for match in _GO_IMPORT.finditer(text):
             yield match[1], match[2].rpartition("/")[2]

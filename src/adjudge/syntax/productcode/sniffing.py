@@ -24,7 +24,7 @@ _TEST_VARIABLES = frozenset(
      "NOSE_TESTING", "GO_TEST", "RSPEC_RUNNING", "CARGO_TARGET_TMPDIR", "TEST_UNDECLARED_OUTPUTS_DIR"}
 )  # fmt: skip
 _MODES = re.compile(
-    r"\b(?:NODE_ENV|RAILS_ENV|RACK_ENV|APP_ENV|DJANGO_ENV|FLASK_ENV|GO_ENV|MIX_ENV|BABEL_ENV)\b"
+    r"\b(?:NODE_ENV|RAILS_ENV|RACK_ENV|APP_ENV|DJANGO_ENV|FLASK_ENV|GO_ENV|MIX_ENV|BABEL_ENV|npm_lifecycle_event|npm_command)\b"
 )
 _ENVIRONMENT = re.compile(r"environ|getenv|Getenv|LookupEnv|process\.env|env::var|env\.var|ENV\b|\benv\b")
 _STACKS = frozenset(
@@ -45,6 +45,15 @@ _QUIET = re.compile(
     r"(?i)(?:^|[._])(?:log|logger|logging|console|warn|warning|warnings|debug|info|error|print|println|printf|"
     r"puts|stderr|telemetry|metric|metrics|analytics|sentry|listen|basicconfig|setlevel|disable\w*|mute|silence|"
     r"banner|progress|color\w*|colou?r|spinner|fprintf|eprintln|panic|fatal|skip)(?:$|[._(!])"
+)
+_GOES_THROUGH = frozenset(
+    {"for_statement", "generator_expression", "list_comprehension", "set_comprehension", "for_in_clause",
+     "for_in_statement", "call_expression", "for_range_loop", "dictionary_comprehension"}
+)  # fmt: skip
+_PROCESS = re.compile(r"/proc/(?:self|\d+|\{|%d|\"|')|cmdline\b|\bpsutil\b|getppid|process\.ppid|Getppid")
+_TEST_GLOBALS = re.compile(
+    r"typeof\s*\(?\s*(?:globalThis\.|global\.|window\.)?(?:jest|vi|vitest|jasmine|mocha|describe|it|expect|beforeEach|afterEach)\b"
+    r"|[\"'](?:jest|vi|vitest|jasmine|mocha|describe|expect|beforeEach)[\"']\s+in\s+(?:globalThis|global|window)\b"
 )
 _CHOICES = frozenset({"conditional_expression", "ternary_expression", "boolean_operator", "conditional"})
 _RAISES = frozenset({"raise_statement", "throw_statement"})
@@ -72,18 +81,49 @@ def sniffed_call(place: Place, facts: FileFacts) -> Iterator[Act]:
         seen = [value for _, value in literals_in(source, around, 1_500)]
         if any(_RUNNER.search(value[1:]) for value in seen if value.startswith("s") and len(value) < 60):
             yield from _sniff(place, facts, hard=True, what="looks who called it")
+    elif (
+        called in ("Error", "Error.captureStackTrace")
+        and source.language == "javascript"
+        and _reads_stack(place, source)
+    ):
+        yield from _sniff(place, facts, hard=True, what="looks who called it")
     elif _SEARCHES.search(called):
-        text = source.of(node, 300)
-        if _ARGV.search(text) and any(
-            _RUNNER.search(value[1:]) for _, value in literals_in(source, node, 60) if value.startswith("s")
-        ):
-            yield from _sniff(place, facts, hard=True, what="looks how it was started")
+        yield from _searched(place, facts)
     elif (
         called == "cfg"
         and node.type == "macro_invocation"
         and re.search(r"\(\s*test\s*\)", source.of(node, 60))
     ):
         yield from _sniff(place, facts, hard=False)
+
+
+def _reads_stack(place: Place, source: Source) -> bool:
+    """Whether the function around looks in its stack for a test."""
+    body = source.of(place.function, 4_000).replace("\\", "")
+    return re.search(r"\bstack\b", body) is not None and any(
+        _RUNNER.search(match[1])
+        for match in re.finditer(r"""["'`/]([^"'`\n]{2,60}?)["'`/](?:[gimsuy]*\.test\(|[,)\]])""", body)
+    )
+
+
+def _searched(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A search for the name of a runner in what is only there in a test run."""
+    source, node = facts.source, place.node
+    text = source.of(node, 300)
+    names = [value[1:] for _, value in literals_in(source, node, 60) if value.startswith("s")]
+    if not names:
+        return
+    if _ARGV.search(text) and any(_RUNNER.search(name) for name in names):
+        yield from _sniff(place, facts, hard=True, what="looks how it was started")
+        return
+    if not any(_RUNNER.search(name) or re.match(r"(?:PYTEST|JEST|VITEST)_?", name) for name in names):
+        return
+    around = next((outer for outer in reversed(place.around[-8:]) if outer.type in _GOES_THROUGH), None)
+    if around is not None and re.search(
+        r"\bin\s+(?:list\(|sorted\(|set\(|dict\()?(?:\w+\.)?(?:modules|environ)\b|Object\.keys\(process\.env\)|os\.Environ\(\)",
+        source.of(around, 400),
+    ):
+        yield from _sniff(place, facts, hard=True)
 
 
 def _text_after(place: Place, source: Source) -> str:
@@ -99,10 +139,24 @@ def sniffed_comparison(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from _sniff(place, facts, hard=True)
     elif _ARGV.search(text) and any(_RUNNER.search(value) for value in values):
         yield from _sniff(place, facts, hard=True, what="looks how it was started")
-    elif any(value in _TEST_VARIABLES for value in values) and _ENVIRONMENT.search(text):
+    elif (any(value in _TEST_VARIABLES for value in values) and _ENVIRONMENT.search(text)) or (
+        source.language == "javascript" and _TEST_GLOBALS.search(text)
+    ):
         yield from _sniff(place, facts, hard=True)
+    elif any(_RUNNER.search(value) for value in values) and _of_process(place, source):
+        yield from _sniff(place, facts, hard=True, what="looks how it was started")
     elif _MODES.search(text) and any(value == "test" for value in values):
         yield from _sniff(place, facts, hard=False)
+
+
+def _of_process(place: Place, source: Source) -> bool:
+    """Whether the function around reads how its process was started."""
+    if place.function is None:
+        return False
+    asked = ("process", place.function.start_byte)
+    if asked not in source.remembered:
+        source.remembered[asked] = _PROCESS.search(source.of(place.function, 4_000)) is not None
+    return source.remembered[asked]
 
 
 def sniffed_variable(place: Place, facts: FileFacts) -> Iterator[Act]:
@@ -140,7 +194,7 @@ def _sniff(
         if not hard and not (place.functions and (_returns(consequence) or _returns(alternative))):
             return
     elif not hard:
-        returned = any(outer.type in RETURNS for outer in place.around[-4:])
+        returned = any(outer.type in RETURNS or outer.type == "arrow_function" for outer in place.around[-4:])
         if branch is None or not inside or not returned or branch.type == "boolean_operator":
             return
     yield act_of(place, facts, "sniffs-test-run", what)

@@ -49,16 +49,6 @@ def new_skips(changes: Sequence[SuiteChange]) -> list[Weakening]:
     return sorted(found, key=lambda skip: (skip.path, skip.line))
 
 
-def _is_known_gap(side: Side, mark: SkipMark, gone: Sequence[Side]) -> bool:
-    """Whether a new test shows what does not work yet: it runs, and no old test can have become it."""
-    if not _RUNS.search(mark.text) or _UNRUN.search(mark.text):
-        return False
-    calls = set(side.test.calls) - COMMON_CALLS
-    return bool(calls) and not any(
-        not (old := set(other.test.calls) - COMMON_CALLS) or calls & old for other in gone
-    )
-
-
 def _gated(before: Side, after: Side) -> Iterator[Weakening]:
     """A test that leaves before its first check unless the environment says otherwise: a skip by hand."""
     states = {check.state for check in after.test.checks}
@@ -75,6 +65,16 @@ def _gated(before: Side, after: Side) -> Iterator[Weakening]:
             before=before.test.name[:160],
             after=text[:160],
         )
+
+
+def _is_known_gap(side: Side, mark: SkipMark, gone: Sequence[Side]) -> bool:
+    """Whether a new test shows what does not work yet: it runs, and no old test can have become it."""
+    if not _RUNS.search(mark.text) or _UNRUN.search(mark.text):
+        return False
+    calls = set(side.test.calls) - COMMON_CALLS
+    return bool(calls) and not any(
+        not (old := set(other.test.calls) - COMMON_CALLS) or calls & old for other in gone
+    )
 
 
 def _skip(path: str, mark: SkipMark, name: str) -> Weakening:
