@@ -36,6 +36,10 @@ _REACHED = re.compile(
 _FORBIDDEN = re.compile(
     r"\b(?:not|never|no(?! longer)|without|avoid|cannot|forbidden)\b|n't\b|\bleave\b", re.IGNORECASE
 )
+_FORBIDS = re.compile(
+    r"\b(?:do|must|should|may|can|shall)(?:\s*not|n't)\b|\b(?:never|without|leave|keep)\b", re.IGNORECASE
+)
+"""An order not to do something, where a bare "not" may tell what is wrong."""
 _LOOK_BACK: Final = 40
 _TESTS = (
     r"(?:tests?|specs?|assertions?|expectations?|expected (?:values?|outputs?)|snapshots?|golden\w*"
@@ -93,7 +97,7 @@ def orders_test_changes(instruction: str) -> bool:
     titled = _ABOUT_TESTS.match(instruction)
     if titled:
         title = instruction[titled.end() :].partition("\n")[0]
-        found = not _FORBIDDEN.search(title) and not _REACHED.search(f" {title}")
+        found = not _FORBIDS.search(title) and not _REACHED.search(f" {title}")
     for match in _ORDER.finditer(instruction):
         if _is_forbidden(instruction, match):
             return False

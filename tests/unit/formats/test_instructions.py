@@ -80,6 +80,7 @@ def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
         ("Tests: all of them have to pass", False),
         ("tests: make them pass", False),
         ("tests: do not change them", False),
+        ("tests: fix those that did not wait", True),
         ("Do not modify the tests; update the test runner only", False),
     ],
 )

@@ -178,3 +178,17 @@ def test_a_whole_that_is_taken_apart_is_arguable() -> None:
     parts = [f"assert {part!r} in render()" for part in ("name: Easy", "size: 20", "tags: none")]
     assert rules(python(whole), python(*parts)) == [("matcher-loosened", True)]
     assert rules(python(whole), python(parts[0])) == [("matcher-loosened", False)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("assert Stack().pop() == 2", "assert make().pop() == 1", [("expected-changed", True)]),
+        ("assert total(cart()) == 2", "assert round(total(cart())) == 1", [("expected-changed", True)]),
+        ("assert encode(rows()) == {'a': 1}", "assert Request(rows()).headers == {'a': 1, 'b': 2}", []),
+    ],
+)
+def test_another_value_is_expected_of_the_same_function_only(
+    before: str, after: str, expected: list[tuple[str, bool]]
+) -> None:
+    assert rules(python(before), python(after)) == expected

@@ -283,9 +283,17 @@ def _about_same(one: Check, other: Check) -> bool:
     return bool(_called_in(one) & _called_in(other))
 
 
-def _made_by(check: Check) -> str | None:
-    """What gives the value that is looked at: the first function that says something."""
-    return next((name for name in _CALLED.findall(check.subject) if name not in COMMON_CALLS), None)
+def _made_by(check: Check) -> set[str]:
+    """What gives the value that is looked at: functions that are not called for an argument of another."""
+    words = f"{check.subject} {check.expected}".split(" ")
+    found: set[str] = set()
+    depth = 0
+    for index, word in enumerate(words):
+        if word == "(" and depth == 0 and index:
+            found.add(words[index - 1])
+        depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
+    outer = found & _called_in(check)
+    return outer or _called_in(check)
 
 
 def _counts(lost: Check, other: Check) -> bool:
@@ -335,7 +343,7 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
         return None
     if not about_it or check.operator != other.operator or check.operator != "==":
         return None
-    if _made_by(check) != _made_by(other) or _counts(check, other):
+    if not _made_by(check) & _made_by(other) or _counts(check, other):
         return None
     if check.expected and check.expected in other.expected:
         # Two checks made one.
