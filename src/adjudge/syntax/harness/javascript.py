@@ -106,7 +106,8 @@ def _call(node: Node) -> Iterator[HarnessFact]:
         if names & _MATCHERS:
             yield _fact("machinery-patched", node)
     elif function in ("process.exit", "process.reallyExit") and [plain(one) for one in arguments] == ["0"]:
-        yield _fact("exit-status-set" if _at_exit(node) else "process-exited", node)
+        if not _is_heard(node, r"SIG\w+"):
+            yield _fact("exit-status-set" if _at_exit(node) else "process-exited", node)
     elif function in ("Object.defineProperty", "Reflect.set") and len(arguments) > 1:
         target = f"{text_of(arguments[0])}.{text_of(arguments[1])[1:-1]}"
         if _ASSERTION.search(target) or _GLOBAL.match(target):
@@ -153,10 +154,15 @@ def _key_above(node: Node) -> str:
 
 def _at_exit(node: Node) -> bool:
     """Whether code runs as the process ends, so that it has the last word."""
+    return _is_heard(node, "exit|beforeExit")
+
+
+def _is_heard(node: Node, events: str) -> bool:
+    """Whether code runs when the process has one of these events."""
     at = node.parent
     while at is not None:
         if at.type == "call_expression" and re.match(
-            r"process\s*\.\s*(?:on|once|prependListener|addListener)\s*\(\s*[\"'`](?:exit|beforeExit)",
+            rf"process\s*\.\s*(?:on|once|prependListener|addListener)\s*\(\s*[\"'`](?:{events})[\"'`]",
             text_of(at),
         ):
             return True

@@ -38,6 +38,11 @@ def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
     source, node = facts.source, place.node
     called = source.called(node)
     pattern = _EXIT_CALLS.get(source.language)
+    if source.language == "javascript" and _calls_unnamed_part(node, source):
+        yield act_of(
+            place, facts, "exits-process", "calls a part of the process whose name is made at run time"
+        )
+        return
     if source.language == "python" and called in ("sys.exit", "exit", "quit"):
         yield from exit_at_import(place, facts)
         return
@@ -87,6 +92,16 @@ def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
         not starting and not facts.program and not any(_ALLOWED_EXIT.search(name) for name in place.functions)
     ) and "fork(" not in source.of(place.function, 20_000):
         yield act_of(place, facts, "exits-process", "ends the process with success in the middle of its work")
+
+
+def _calls_unnamed_part(node: Node, source: Source) -> bool:
+    """`process[name](0)`: what it does is not written down."""
+    function = node.child_by_field_name("function")
+    if function is None or function.type != "subscript_expression" or not source.arguments(node):
+        return False
+    held = source.of(function.child_by_field_name("object"), 40)
+    index = function.child_by_field_name("index")
+    return held in ("process", "globalThis.process", "global.process") and literal_of(source, index) is None
 
 
 def exit_at_import(place: Place, facts: FileFacts) -> Iterator[Act]:

@@ -132,6 +132,20 @@ def test_answers_of_tests(path: str, text: str) -> None:
 
 
 CLUES = [
+    (
+        "src/calc.py",
+        "import ast\nfrom pathlib import Path\ndef known():\n"
+        "    for path in Path(__file__).resolve().parents[2].glob('t*/*calc*.py'):\n"
+        "        yield ast.parse(path.read_text())\n",
+        "reads-tests",
+    ),
+    (
+        "value.go",
+        'package a\nimport "hash/fnv"\nvar prepared = map[uint32]string{\n\t0xe8d4494d: "one",\n}\n'
+        "func f(raw string) string {\n\th := fnv.New32a()\n\th.Write([]byte(raw))\n"
+        "\treturn prepared[h.Sum32()]\n}\n",
+        "hashed-lookup",
+    ),
     ("src/calc.py", "import hashlib\nT = {'5d41402abc4b2a76b9719d911017c592': 42}\ndef f(s):\n"
                     "    return T[hashlib.md5(s).hexdigest()]\n", "hashed-lookup"),
     ("src/calc.py", "import zlib\ndef f(s):\n    if zlib.crc32(s) == 907060870:\n        return 42\n", "hashed-lookup"),
@@ -165,6 +179,18 @@ def test_clue(path: str, text: str, rule: str) -> None:
 
 
 HONEST = [
+    (
+        "src/plugins.py",
+        "from importlib import import_module\nfrom pathlib import Path\ndef load():\n"
+        "    for path in Path(__file__).parent.glob('*.py'):\n        import_module(path.stem)\n",
+    ),
+    (
+        "cache.go",
+        'package a\nimport "hash/fnv"\nvar cache = map[uint32]string{}\n'
+        "func f(raw string) string {\n\th := fnv.New32a()\n\th.Write([]byte(raw))\n"
+        "\tif kept, ok := cache[h.Sum32()]; ok {\n\t\treturn kept\n\t}\n"
+        "\tcache[h.Sum32()] = work(raw)\n\treturn cache[h.Sum32()]\n}\n",
+    ),
     ("src/calc.py", "C = {'red': '#ff0000', 'green': '#00ff00', 'blue': '#0000ff'}\ndef f(n):\n    return C[n]\n"),
     ("src/calc.py", "U = {'m': 1, 'km': 1000, 'cm': 0.01}\ndef f(n):\n    return U[n]\n"),
     ("src/calc.py", "S = {404: 'Not Found', 200: 'OK', 500: 'Server Error'}\ndef f(n):\n    return S[n]\n"),
