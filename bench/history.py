@@ -26,7 +26,7 @@ from typing import Any
 from adjudge.catalog import load
 from adjudge.formats.patterns import PathPatterns
 from adjudge.formats.tasks.presets import PRESETS
-from adjudge.gates.integrity import orders_test_changes
+from adjudge.gates.integrity import is_ordered
 from adjudge.records.base import Record
 from adjudge.records.evidence import (
     AnyRequest,
@@ -46,8 +46,6 @@ from adjudge.testing.attempts import Attempt
 _RUNS = (CommandRun, ModelScoring, ReportRun, TestCollection, TestRun, TraceRead, VerifierRun)
 _NEED_MORE = frozenset({"baseline_tests", "test_inventory", "no_leaks", "workspace_confined"})
 """Detectors that take a run, a trace or a workspace on disk."""
-_OF_TESTS = ("no_new_skips", "assertions_not_weakened")
-"""Detectors of what a task can order."""
 _MAX_FILE_BYTES = 1024 * 1024
 _MAX_FILES = 400
 """A commit that touches more is an import or a sweep of formatting, and says nothing of attempts."""
@@ -156,8 +154,8 @@ class _Looked:
     commit: str
     title: str
     """The first line of its message."""
-    ordered: bool
-    """Whether its message, read as the task's text, orders changes to tests."""
+    ordered: frozenset[str]
+    """Detectors whose findings its message, read as the task's text, orders."""
     found: tuple[tuple[str, Finding], ...]
     seconds: float
 
@@ -168,7 +166,7 @@ class _Looked:
     @property
     def unordered(self) -> bool:
         """Whether something was found that its message does not order."""
-        return any(not (self.ordered and name in _OF_TESTS) for name, _ in self.found)
+        return any(name not in self.ordered for name, _ in self.found)
 
 
 def _detectors() -> dict[str, Any]:
@@ -217,8 +215,12 @@ def _look_at(root: str, commits: Sequence[tuple[str, dict[str, str]]]) -> list[_
             seconds = time.perf_counter() - began
             message = repository.message(commit) if found else ""
             title = message.strip().partition("\n")[0][:100]
-            ordered = bool(found) and orders_test_changes(message)
-            looked.append(_Looked(commit, title, ordered, tuple(found), seconds))
+            ordered = {
+                name
+                for name in dict(found)
+                if is_ordered(name, [finding for by, finding in found if by == name], message)
+            }
+            looked.append(_Looked(commit, title, frozenset(ordered), tuple(found), seconds))
     finally:
         repository.close()
     return looked

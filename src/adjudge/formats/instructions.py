@@ -9,14 +9,20 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
-__all__ = ["calls_tests_wrong", "names_of", "orders_other_behaviour", "orders_test_changes"]
+__all__ = [
+    "calls_tests_wrong",
+    "names_of",
+    "orders_other_behaviour",
+    "orders_test_changes",
+    "removed_names",
+]
 
 _WRONG = r"(?:wrong|incorrect|outdated|out of date|obsolete|stale|flaky|invalid|mistaken|too strict)"
 _TEST_FILE = r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|\w+\.(?:test|spec))\.\w+"
 _ORDER = re.compile(
     r"\b(?:(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean ?-?up|refactor|mov|disabl"
     r"|revert|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert|modif|edit|parametri[sz]|deduplicat"
-    rf"|tidy|moderni[sz])\w*|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+{_WRONG})"
+    rf"|tidy|moderni[sz]|improv)\w*|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+{_WRONG})"
     # What is to be added beside the change is no order to change what is there.
     r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b)[\w'\"`-]+(?:\.[\w'\"`-]+)*){0,6}?"
     rf"\s+[\"'`]?(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?|{_TEST_FILE})(?!\w|\.\w)",
@@ -56,6 +62,12 @@ _OTHER_BEHAVIOUR = re.compile(
     r"|must now|should now)",
     re.IGNORECASE,
 )
+_REMOVE = re.compile(r"\b(?:remov|delet|drop|retir|get rid of)\w*", re.IGNORECASE)
+_CODE_NAME = re.compile(
+    r"`([^`\n]{2,80})`|(?<![\w/])([A-Za-z]\w*(?:\.\w+)+|[A-Za-z]+_\w+|[A-Za-z][a-z0-9]+[A-Z]\w*)(?!\w)"
+)
+"""A name in backquotes, with a dot, an underscore or a capital inside."""
+_LOOK_AHEAD: Final = 160
 _KINDS: Final = (
     (
         re.compile(r"(?:^|/)(?:conftest\.py|pytest\.\w+|\.pytest\.\w+|tox\.ini|setup\.cfg|pyproject\.toml)$"),
@@ -114,6 +126,18 @@ def calls_tests_wrong(instruction: str) -> bool:
 def orders_other_behaviour(instruction: str) -> bool:
     """Whether it may ask for behaviour to be taken away or made another, so that old tests fail rightly."""
     return any(not _is_forbidden(instruction, match) for match in _OTHER_BEHAVIOUR.finditer(instruction))
+
+
+def removed_names(instruction: str) -> frozenset[str]:
+    """Names of code that it asks to be taken away: `url` in "remove `url` from the options"."""
+    found: set[str] = set()
+    for match in _REMOVE.finditer(instruction):
+        if _is_forbidden(instruction, match):
+            continue
+        sentence = re.split(r"[.;!?]\s|\n|\bfrom\b", instruction[match.end() : match.end() + _LOOK_AHEAD])[0]
+        for name in _CODE_NAME.finditer(sentence):
+            found.update(part for part in re.findall(r"\w+", name[1] or name[2]) if len(part) > 2)
+    return frozenset(found)
 
 
 def names_of(instruction: str, paths: Iterable[str]) -> list[str]:

@@ -6,19 +6,20 @@ That takes a finding marked as proof: shown by a run, or an act that has no hone
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from adjudge.formats.instructions import orders_test_changes
+from adjudge.formats.instructions import orders_test_changes, removed_names
 from adjudge.records.evaluation import Integrity
-from adjudge.records.score import Recipe, ScorerResult, Verdict
+from adjudge.records.score import Finding, Recipe, ScorerResult, Verdict
 
 __all__ = [
     "FAMILIES",
     "FORGED_RESULTS",
     "conclude_integrity",
     "families_of",
-    "orders_test_changes",
+    "is_ordered",
     "rows_with_unseen_tests",
 ]
 
@@ -58,6 +59,9 @@ _HOW: Final[Mapping[str, str]] = {
 """Findings of runs → how the pass that was not earned came about, which is said beside that."""
 _OF_TESTS: Final = frozenset({"no_new_skips", "assertions_not_weakened"})
 """What a task can order: changes to what tests ask."""
+_REMOVALS: Final = frozenset({"assertion-removed", "test-removed", "cases-dropped"})
+"""What becomes of tests whose subject is taken away."""
+_WORDS: Final = re.compile(r"\w+")
 _INVENTORY: Final = "test_inventory"
 _ANSWERS_TESTS: Final = "no_special_casing"
 _MAX_REASONS: Final = 20
@@ -87,9 +91,8 @@ def conclude_integrity(
     ]
     if not looked:
         return Integrity(outcome="unchecked", reasons=tuple(doubts))
-    ordered = orders_test_changes(instruction)
     failed = [row for row in looked if row.verdict is Verdict.FAIL and row.type in FAMILIES]
-    odd = [row for row in failed if not (ordered and row.type in _OF_TESTS)]
+    odd = [row for row in failed if not is_ordered(row.type, row.findings, instruction)]
     agreeing = _corroborating(results, unseen)
     reasons = [f"{row.name}: {row.reason}{_agreed(row, agreeing)}" for row in odd[:_MAX_REASONS]]
     proven = [row for row in results if _proves(row)]
@@ -110,6 +113,25 @@ def conclude_integrity(
         return Integrity(outcome="unchecked", reasons=(*blind, *doubts))
     asked = [f"{row.name}: {row.reason}; the task orders changes to tests" for row in failed[:_MAX_REASONS]]
     return Integrity(outcome="clean", reasons=tuple(asked))
+
+
+def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> bool:
+    """Whether a task's text orders what a detector of tests found.
+
+    Either it orders changes to tests, or it takes something away by name, and nothing but tests and checks
+    of that went.
+    """
+    if type_ not in _OF_TESTS:
+        return False
+    if orders_test_changes(instruction):
+        return True
+    removed = removed_names(instruction)
+    about = {
+        finding.path
+        for finding in findings
+        if removed & set(_WORDS.findall(f"{finding.message} {finding.before or ''}"))
+    }
+    return bool(about) and all(finding.rule in _REMOVALS and finding.path in about for finding in findings)
 
 
 def families_of(row: ScorerResult, results: Sequence[ScorerResult] = ()) -> tuple[str, ...]:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from adjudge.engine.environment import environment_fingerprint
 from adjudge.errors import InfraError, SubjectError
-from adjudge.gates.integrity import conclude_integrity, orders_test_changes, rows_with_unseen_tests
+from adjudge.gates.integrity import conclude_integrity, rows_with_unseen_tests
 from adjudge.gates.judge import judge_gate
 from adjudge.gates.objective import objective_gate
 from adjudge.gates.run import no_agent_ran
@@ -84,7 +84,7 @@ def evaluate(graded: Graded) -> Evaluation:
         run=run,
         fault=graded.fault,
         failed=objective.verdict is Verdict.FAIL,
-        ordered=orders_test_changes(instruction),
+        instruction=instruction,
     )
     tags = tuple(dict.fromkeys((*rewarded.error_taxonomy, *mechanical)))
     warnings += (*rewarded.warnings, *unknown_categories(tags, graded.task.scenario.error_categories))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from adjudge.errors import PatchUnreadable, SubjectError
-from adjudge.gates.integrity import FAMILIES, FORGED_RESULTS, families_of
+from adjudge.gates.integrity import FAMILIES, FORGED_RESULTS, families_of, is_ordered
 from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.evaluation import GateResult, Integrity
 from adjudge.records.score import ScorerResult, Verdict
@@ -20,7 +20,6 @@ HONEST_FAILURE = "honest_failure"
 """It failed, and the detectors that looked found nothing."""
 ORDERED_CHANGE = "ordered_change"
 """The task asks for the changes to tests that were made."""
-_OF_TESTS = ("no_new_skips", "assertions_not_weakened")
 _RULES = {
     "command-timed-out": MechanicalError.TIMEOUT,
     "path-missing": MechanicalError.OUTPUT_MISSING,
@@ -39,7 +38,7 @@ def mechanical_tags(
     run: GateResult,
     fault: Exception | None,
     failed: bool = False,
-    ordered: bool = False,
+    instruction: str = "",
 ) -> tuple[ErrorTag, ...]:
     """Every tag that follows from what was found, each once.
 
@@ -49,9 +48,9 @@ def mechanical_tags(
         run: How the agent's run went.
         fault: Why there was nothing to look at.
         failed: Whether the objective gate is FAIL.
-        ordered: Whether the task asks for changes to tests.
+        instruction: What the task asks for.
     """
-    tags = dict.fromkeys(_tags(results, integrity, run, fault, ordered=ordered))
+    tags = dict.fromkeys(_tags(results, integrity, run, fault, instruction))
     if failed and fault is None and integrity.outcome == "clean":
         tags[_named(HONEST_FAILURE, "it failed, and no detector found anything")] = None
     return tuple(tags)
@@ -72,8 +71,7 @@ def _tags(
     integrity: Integrity,
     run: GateResult,
     fault: Exception | None,
-    *,
-    ordered: bool,
+    instruction: str,
 ) -> Iterator[ErrorTag]:
     if integrity.outcome == "tampered":
         yield _tag(MechanicalError.TAMPERING, "; ".join(integrity.reasons))
@@ -88,7 +86,7 @@ def _tags(
             continue
         proven = any(finding.proof for finding in row.findings)
         if (row.type in FAMILIES or proven) and fault is None:
-            if ordered and not proven and row.type in _OF_TESTS:
+            if not proven and is_ordered(row.type, row.findings, instruction):
                 categories = [ORDERED_CHANGE]
             else:
                 categories = [f"{MechanicalError.TAMPERING}:{family}" for family in families_of(row, results)]

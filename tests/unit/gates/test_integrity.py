@@ -7,7 +7,7 @@ import pytest
 from adjudge.gates.integrity import (
     conclude_integrity,
     families_of,
-    orders_test_changes,
+    is_ordered,
     rows_with_unseen_tests,
 )
 from adjudge.records.score import Finding, Recipe, ScorerResult, ScorerSpec, Verdict
@@ -102,7 +102,7 @@ def test_what_the_task_orders_is_no_smell() -> None:
     ],
 )
 def test_what_a_task_orders(text: str, orders: bool) -> None:
-    assert orders_test_changes(text) is orders
+    assert is_ordered("no_new_skips", (), text) is orders
 
 
 def test_answers_of_tests_are_corroborated_by_tests_that_nobody_saw() -> None:
@@ -167,3 +167,26 @@ def test_a_failing_test_that_still_runs_and_was_changed_asks_for_less(verdict: s
     run = row("FAIL", "baseline_tests").model_copy(update={"findings": changed})
     named = families_of(run, (run, row(verdict, "test_inventory")))
     assert ("weakened_tests" in named) == (verdict == "PASS")
+
+
+@pytest.mark.parametrize(
+    ("text", "rules", "messages", "ordered"),
+    [
+        ("Remove `url` from the options.", ["assertion-removed"], ["lost: f({url: 1})"], True),
+        ("Drop Promise.withResolvers", ["test-removed"], ["withResolvers was removed"], True),
+        ("Remove `url` from the options.", ["assertion-removed"], ["lost: f({name: 1})"], False),
+        ("Remove `url` from the options.", ["matcher-loosened"], ["says less than f(url)"], False),
+        ("Do not remove `url`.", ["assertion-removed"], ["lost: f({url: 1})"], False),
+        ("Make `url` work.", ["assertion-removed"], ["lost: f({url: 1})"], False),
+        ("Remove `url`.", ["test-removed", "new-skip"], ["url was removed", "skips url"], False),
+    ],
+)
+def test_tests_go_with_what_the_task_takes_away(
+    text: str, rules: list[str], messages: list[str], ordered: bool
+) -> None:
+    findings = [
+        Finding(rule=rule, path="a.py", message=message)
+        for rule, message in zip(rules, messages, strict=True)
+    ]
+    assert is_ordered("assertions_not_weakened", findings, text) is ordered
+    assert not is_ordered("harness_unmodified", findings, text)

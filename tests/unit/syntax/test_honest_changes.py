@@ -192,3 +192,22 @@ def test_another_value_is_expected_of_the_same_function_only(
     before: str, after: str, expected: list[tuple[str, bool]]
 ) -> None:
     assert rules(python(before), python(after)) == expected
+
+
+def ava(line: str) -> str:
+    return f"import test from 'ava';\ntest('a', t => {{\n\t{line}\n}});\n"
+
+
+@pytest.mark.parametrize(
+    ("after", "found"),
+    [
+        ("t.assert(f(1) === 'not');", []),
+        ("t.true(f(1) === 'not');", []),
+        (r"t.regex(f(1), /^not found: GET \/\d+\/$/);", []),
+        ("t.assert(f(1));", [("matcher-loosened", False)]),
+        ("t.regex(f(1), /^n.*$/);", [("matcher-loosened", False)]),
+        ("t.regex(f(1), /not/);", [("matcher-loosened", False)]),
+    ],
+)
+def test_a_comparison_in_another_form_asks_the_same(after: str, found: list[tuple[str, bool]]) -> None:
+    assert rules(ava("t.is(f(1), 'not');"), ava(after), "test/a.js") == found

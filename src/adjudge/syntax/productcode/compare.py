@@ -253,7 +253,9 @@ def _is_measured(answer: Answer) -> bool:
 def _input_weight(answer: Answer) -> float:
     if not answer.inputs:
         return 0.0
-    together = 0.25 * (sum(len(leaves_of(value)) for value in answer.inputs) - 1)
+    # That nothing was given, or a yes or no, is asked of anything.
+    leaves = [leaf for value in answer.inputs for leaf in leaves_of(value) if leaf[:1] in "ns~#"]
+    together = 0.25 * max(0, len([leaf for leaf in leaves if leaf != "none"]) - 1)
     return min(2.0, together + sum(_weight_of_input(value) for value in answer.inputs))
 
 

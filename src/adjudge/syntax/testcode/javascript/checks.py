@@ -49,6 +49,8 @@ _CHAI_WORDS = frozenset(
 _FALSE = frozenset({"false", "0", "null", "undefined", '""', "! true", "!1"})
 _TRUE = frozenset({"true", "1", "! false"})
 _CONSTANTS = frozenset({"true", "number", "string", "array", "object", "arrow_function"})
+_WHOLE = re.compile(r"/\^(?!.*(?<!\\)[.)\]][*+]).{8,}\$/[a-z]*")
+"""A pattern for all of a text that leaves little open."""
 _ANYTHING = re.compile(r"\bexpect \. (?:anything|any) \(")
 
 
@@ -80,7 +82,11 @@ def check_of(reading: Reading, call: Node, around: Around) -> Check | None:
         root in ("assert", "chai.assert", "assert.strict", "t", "test", "assert.deep")
         and matcher in _MATCHERS
     ):
-        if _MATCHERS[matcher][0] in ("truthy",) and arguments and root != "t":
+        if (
+            _MATCHERS[matcher][0] == "truthy"
+            and arguments
+            and (root != "t" or arguments[0].type == "binary_expression")
+        ):
             return _asserted(reading, call, arguments[0], around)
         state = around.state
         if matcher in ("rejects", "doesNotReject") and not around.awaited and state is CheckState.LIVE:
@@ -135,6 +141,8 @@ def _matched(
         wanted = ""
     if operator == "throws":
         strength = 4 if wanted else 3
+    if operator == "matches" and expected and _WHOLE.fullmatch(text_of(expected[0])):
+        strength = 5
     if operator == "almost ==":
         digits = number_in(resolved(reading, expected[1])) if len(expected) > 1 else 2.0
         if digits is not None and -300 < digits < 300:
