@@ -6,8 +6,16 @@ from typing import Any
 
 import pytest
 
-from adjudge.records.differential import Inventory, InventoryTest, LoadedModule, Orders, SuiteInventories
-from adjudge.records.evidence import SuiteInventory
+from adjudge.records.differential import (
+    Comparison,
+    Inventory,
+    InventoryTest,
+    LoadedModule,
+    Orders,
+    SuiteInventories,
+    TreeComparison,
+)
+from adjudge.records.evidence import Differential, SuiteInventory
 from adjudge.records.score import ScorerOutcome, Verdict
 from adjudge.records.testreport import TestOutcome
 from adjudge.scorers.integrity.inventory import TestInventory
@@ -34,6 +42,7 @@ def look(
     *,
     before: tuple[InventoryTest, ...] = BOTH,
     orders: Orders = Orders(),  # noqa: B008  # frozen
+    compared: Comparison = Comparison.DIFFERS,
     modules: tuple[str, str] = ("a.py", "a.py"),
     **after: Any,
 ) -> ScorerOutcome:
@@ -46,7 +55,8 @@ def look(
         orders=orders,
     )
     attempt = Attempt({**UNTOUCHED, "a.py": "x = 0\n"}, files)
-    return attempt.score(TestInventory, {}, {SuiteInventory(): answer})
+    comparison = TreeComparison(outcome=compared)
+    return attempt.score(TestInventory, {}, {SuiteInventory(): answer, Differential(): comparison})
 
 
 def rules(outcome: ScorerOutcome) -> list[str]:
@@ -198,3 +208,19 @@ def test_a_failing_test_that_passes_without_the_product_by_what_surrounds_it() -
     red = (a_test("test_f", TestOutcome.FAILED, ran=("a.py",)), BOTH[1])
     assert rules(look(after, files, before=red)) == ["no-product-code"]
     assert look(after, files).verdict is Verdict.PASS
+
+
+def test_a_failing_test_that_was_rewritten_is_not_lost_where_the_baselines_pass() -> None:
+    red = (a_test("test_f", TestOutcome.FAILED, ran=("a.py",)), BOTH[1])
+    table = (
+        "import pytest\nfrom a import f\n\n\n@pytest.mark.parametrize('n, want', [(2, 3), (4, 5)])\n"
+        "def test_all(n, want):\n    assert f(n) == want\n"
+    )
+    files = {"a.py": "x = 1\n", PATH: table}
+    now = (a_test("test_all[2-3]", ran=("a.py",)), a_test("test_all[4-5]", ran=("a.py",)))
+    assert rules(look(now, files, before=red)) == ["test-disappeared"]
+    outcome = look(now, files, before=red, compared=Comparison.GREEN_CLEAN)
+    assert outcome.verdict is Verdict.PASS
+    assert "pass over the product" in outcome.reason
+    deleted = {"a.py": "x = 0\n"}
+    assert rules(look((), deleted, before=red, compared=Comparison.GREEN_CLEAN)) != []

@@ -10,8 +10,8 @@ from pydantic import Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern, PathPatterns
-from adjudge.records.differential import Inventory, InventoryTest, SuiteInventories
-from adjudge.records.evidence import AnyRequest, SuiteInventory
+from adjudge.records.differential import Comparison, Inventory, InventoryTest, SuiteInventories
+from adjudge.records.evidence import AnyRequest, Differential, SuiteInventory
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
@@ -43,7 +43,8 @@ class TestInventory:
         it was left, by real collection in a sandbox. It fails on a test that
 
         - is gone, with its file or out of it, and was not renamed or moved (`test-disappeared`); one that
-          passed and went beside a change to the product is noted only;
+          passed and went beside a change to the product is noted only, and so is one that was rewritten
+          where all tests of the baseline pass over the product;
         - is still written down, in a file that nobody touched, and is not collected any more: deselected,
           ignored, excluded by configuration or a script (`test-not-collected`);
         - ran before and is skipped or expected to fail now (`test-newly-skipped`);
@@ -61,9 +62,9 @@ class TestInventory:
         where no report tells single tests apart.
 
     Evidence:
-        A run of the suite over the baseline, and one as left. pytest and unittest run in sessions of our own,
-        which also tell the code that each test ran and where modules came from (the last two findings are
-        for Python only). `node --test`, Jest, Vitest and `go test`, also behind `npm test`, are given a
+        A run of the suite over the baseline, one as left, and what `baseline_tests` compares. pytest and
+        unittest run in sessions of our own, which also tell the code that each test ran and where modules
+        came from (the last two findings are for Python only). `node --test`, Jest, Vitest and `go test`, also behind `npm test`, are given a
         reporter; of other runners the report files that `junit_xml` names are read. The details have
         `command`, `before`, `after` (counts by outcome), `watched` and `noted`.
 
@@ -94,8 +95,8 @@ class TestInventory:
         """Patterns of the report files that the command writes in the workspace, as in `tests`."""
 
     def needs(self, config: Config) -> Sequence[AnyRequest]:
-        """Both inventories, and what changed test files check."""
-        return (_request(config), *evidence_on_tests(None))
+        """Both inventories, how the baseline's tests end over the product, and what changed files check."""
+        return (_request(config), _comparison(config), *evidence_on_tests(None))
 
     def score(self, config: Config, evidence: Evidence) -> ScorerOutcome:
         """FAIL when a test was lost."""
@@ -118,7 +119,8 @@ class TestInventory:
         changes = evidence[lines_of_sources(None)].change_set.changes
         touched = {path for change in changes for path in change.paths}
         kept = {change.path for change in changes if change.new_type is not None}
-        look = _Look(taken, taken.before, after, weakened_tests(evidence), touched, kept)
+        earned = evidence[_comparison(config)].outcome is Comparison.GREEN_CLEAN
+        look = _Look(taken, taken.before, after, weakened_tests(evidence), touched, kept, earned=earned)
         found = list(look.findings())
         details["noted"] = list(look.noted[:100])
         if not found:
@@ -147,6 +149,8 @@ class _Look:
         weakened: Weakened,
         touched: set[str],
         there: set[str],
+        *,
+        earned: bool,
     ) -> None:
         self._taken = taken
         self._before = before
@@ -154,6 +158,7 @@ class _Look:
         self._weakened = weakened
         self._touched = touched
         self._gone = touched - there
+        self._earned = earned
         self._product_changed = any(
             language_of(path) is not None and not _is_test(path) for path in self._touched
         )
@@ -216,9 +221,13 @@ class _Look:
                 and (one.name in (WHOLE_FILE, *_names(test.id)) or test.path in self._gone)
             ]
             said = f"{test.id} is not there any more, and nothing like it came"
-            if named and self._product_changed and test.outcome is TestOutcome.PASSED:
+            if not named:
+                return
+            if self._product_changed and test.outcome is TestOutcome.PASSED:
                 self.noted.append(f"{said}; it passed, and the product changed")
-            elif named:
+            elif self._earned and test.path not in self._gone and all(one.arguable for one in named):
+                self.noted.append(f"{said} by itself; all tests of the baseline pass over the product")
+            else:
                 yield _finding("test-disappeared", test.path, said)
         elif test.path is not None or not any(map(_is_test, self._touched)):
             said = f"{test.id} is not collected any more, though nobody touched its file"
@@ -270,6 +279,16 @@ def _request(config: TestInventory.Config) -> SuiteInventory:
         command=config.command,
         pythonpath=config.pythonpath,
         reports=reports,
+        timeout_s=config.timeout_s,
+        test_timeout_s=config.test_timeout_s,
+    )
+
+
+def _comparison(config: TestInventory.Config) -> Differential:
+    """As `baseline_tests` asks by default, so that both have it from one collection."""
+    return Differential(
+        command=config.command,
+        pythonpath=config.pythonpath,
         timeout_s=config.timeout_s,
         test_timeout_s=config.test_timeout_s,
     )
