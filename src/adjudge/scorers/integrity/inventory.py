@@ -64,9 +64,9 @@ class TestInventory:
     Evidence:
         A run of the suite over the baseline, one as left, and what `baseline_tests` compares. pytest and
         unittest run in sessions of our own, which also tell the code that each test ran and where modules
-        came from (the last two findings are for Python only). `node --test`, Jest, Vitest and `go test`, also behind `npm test`, are given a
-        reporter; of other runners the report files that `junit_xml` names are read. The details have
-        `command`, `before`, `after` (counts by outcome), `watched` and `noted`.
+        came from (the last two findings are for Python only). `node --test`, Jest, Vitest and `go test`, also
+        behind `npm test`, are given a reporter; of other runners the report files that `junit_xml` names are
+        read. The details have `command`, `before`, `after` (counts by outcome), `watched` and `noted`.
 
     How it is fooled:
         As left, the attempt's code runs beside the runner and can report tests that never ran; a test that
