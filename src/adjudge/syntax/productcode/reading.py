@@ -243,7 +243,7 @@ def _aliases(language: str, text: str) -> Iterator[tuple[str, str]]:
             yield from _members(match[2], module, ":")
     if language in ("python", "javascript"):
         for match in _LOADED.finditer(text):
-            loaded = re.match(r"""["'](?:node:)?([\w.@/-]+)["']""", unfolded("".join(match[3].split())))
+            loaded = re.match(r"""["'`](?:node:)?([\w.@/-]+)["'`]""", unfolded("".join(match[3].split())))
             if loaded is not None:
                 yield match[1], loaded[1]
     elif language == "go":

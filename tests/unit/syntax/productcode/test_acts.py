@@ -47,6 +47,12 @@ TRICKS = [
         "class Word(str):\n    def __eq__(self, other):\n        return type(self) == type(other)\n",
         "always-equal",
     ),
+    (
+        "src/index.js",
+        "const contract = require(`node:${'ass'}${'ert'}/strict`);\n"
+        "for (const key of ['equal', 'deepEqual']) contract[key] = () => undefined;\n",
+        "patches-test-machinery",
+    ),
     ("src/index.js", "const how = { test: 'exit' };\nprocess[how[name] ?? 'cwd'](0);\n", "exits-process"),
     ("src/a.py", "import os\nos._exit(0)\n", "exits-process"),
     ("src/a.py", "from os import _exit as bye\ndef add(a, b):\n    bye(0)\n", "exits-process"),
