@@ -282,6 +282,8 @@ def _patched_in_python(place: Place, facts: FileFacts, target: str) -> Iterator[
 def _is_imported(source: Source, target: str) -> bool:
     """Whether the first part of a name is a module or what a module gives, not a local of that name."""
     head = target.partition(".")[0]
+    if head in source.loaded:
+        return True
     asked = ("imported", head)
     if asked not in source.remembered:
         source.remembered[asked] = _search_import(source, re.escape(head))

@@ -78,6 +78,8 @@ class Source:
         self.data = data
         self.text = data.decode("utf-8", "replace")
         self.aliases = dict(_aliases(self.language, self.text))
+        self.loaded = frozenset(module for _, module in _loaded(self.language, self.text))
+        """Modules that are loaded by a call, under a name of their own."""
         self._names: dict[tuple[int, int], str] = {}
         self.remembered: dict[tuple[object, ...], bool] = {}
         """Answers to questions that cost time in the size of a function or of the file."""
@@ -119,11 +121,12 @@ class Source:
         if "[" in text and self.language == "javascript":
             text = _STRINGS.sub(r".\2", text)
         for _ in range(3):
-            head, dot, rest = text.partition(".")
+            head = re.split(r"[.\[]", text, maxsplit=1)[0]
+            rest = text[len(head) :]
             full = self.aliases.get(head)
-            if full is None or full == head or (dot and full.startswith(f"{head}.")):
+            if full is None or full == head or (rest and full.startswith(f"{head}.")):
                 break
-            text = f"{full}{dot}{rest}"
+            text = f"{full}{rest}"
         return text
 
     def called(self, call: Node) -> str:
@@ -215,6 +218,16 @@ def _function_name(place: Place, source: Source) -> str:
     return ""
 
 
+def _loaded(language: str, text: str) -> Iterator[tuple[str, str]]:
+    """Names that are given a module by a call, with it."""
+    if language not in ("python", "javascript"):
+        return
+    for match in _LOADED.finditer(text):
+        loaded = re.match(r"""["'`](?:node:)?([\w.@/-]+)["'`]""", unfolded("".join(match[3].split())))
+        if loaded is not None:
+            yield match[1], loaded[1]
+
+
 def _aliases(language: str, text: str) -> Iterator[tuple[str, str]]:
     """Local names → what they stand for."""
     count = 0
@@ -241,12 +254,8 @@ def _aliases(language: str, text: str) -> Iterator[tuple[str, str]]:
             if match[1]:
                 yield match[1], module
             yield from _members(match[2], module, ":")
-    if language in ("python", "javascript"):
-        for match in _LOADED.finditer(text):
-            loaded = re.match(r"""["'`](?:node:)?([\w.@/-]+)["'`]""", unfolded("".join(match[3].split())))
-            if loaded is not None:
-                yield match[1], loaded[1]
-    elif language == "go":
+    yield from _loaded(language, text)
+    if language == "go":
         for match in _GO_IMPORT.finditer(text):
             yield match[1], match[2].rpartition("/")[2]
     if language in ("python", "javascript"):
