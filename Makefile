@@ -76,9 +76,9 @@ bench-integrity: setup
 	else echo "checkwash 0.9.0 could not be installed: it is not measured beside adjudge"; fi; \
 	$(BIN)/python -m bench integrity leaks
 
-# The static detectors over honest commits: make bench-history REPOS="a/.git b/.git" [COMMITS=120] [SKIP=0] [DETECTORS="a b"]
+# The static detectors over honest commits: make bench-history REPOS="a/.git b/.git" [COMMITS=120] [SKIP=0] [DETECTORS="a b"] [JOBS=2]
 bench-history: setup
-	@HISTORY_REPOS="$(REPOS)" HISTORY_COMMITS="$(or $(COMMITS),120)" HISTORY_SKIP="$(or $(SKIP),0)" HISTORY_DETECTORS="$(DETECTORS)" $(BIN)/python -m bench history
+	@HISTORY_REPOS="$(REPOS)" HISTORY_COMMITS="$(or $(COMMITS),120)" HISTORY_SKIP="$(or $(SKIP),0)" HISTORY_DETECTORS="$(DETECTORS)" HISTORY_JOBS="$(or $(JOBS),0)" $(BIN)/python -m bench history
 
 # Names and versions only: download addresses differ from place to place and are never committed.
 constraints: setup

@@ -4,7 +4,8 @@ Every commit of a public repository is taken for an honest attempt. `HISTORY_REP
 `HISTORY_COMMITS` (120) is how many commits of each are looked at, the newest first, after passing over
 `HISTORY_SKIP` (0) of them; `HISTORY_DETECTORS` names some detectors. Those of the preset `integrity` that
 would run something are left out. A commit whose message orders changes to tests, as a task's text would, is
-counted both ways. Nothing is checked out and nothing is kept.
+counted both ways. Commits are looked at in `HISTORY_JOBS` processes (as many as there are processors).
+Nothing is checked out and nothing is kept.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ import statistics
 import subprocess
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +51,9 @@ _OF_TESTS = ("no_new_skips", "assertions_not_weakened")
 _MAX_FILE_BYTES = 1024 * 1024
 _MAX_FILES = 400
 """A commit that touches more is an import or a sweep of formatting, and says nothing of attempts."""
+_PIECE = 20
+"""Commits that a process takes at a time: neighbours share most of their files."""
+_SHOWN = 6
 _GIT = {"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_NO_REPLACE_OBJECTS": "1"}
 
 
@@ -107,11 +113,23 @@ class _Repository:
             path: self.blob(about.split()[2]) for about, path in entries if about.split()[0].startswith("100")
         }
 
+    def message(self, commit: str) -> str:
+        """What a commit says of itself."""
+        return self.git("log", "-1", "--format=%B", commit)
+
+    def close(self) -> None:
+        """End the reader."""
+        self.reader.kill()
+        self.reader.wait()
+
     def commits(self, tests: PathPatterns) -> Iterator[tuple[str, dict[str, str]]]:
-        """Commits without merges that change test files, with the files they moved."""
-        text = self.git("log", "--no-merges", "--format=%x01%H", "--raw", "-z", "-M", "--no-abbrev", "HEAD")
+        """Commits without merges that change test files and have one before them, with what they moved."""
+        text = self.git(
+            "log", "--no-merges", "--format=%x01%H %P", "--raw", "-z", "-M", "--no-abbrev", "HEAD"
+        )
         for block in text.split("\x01")[1:]:
             head, *words = block.replace("\n", "\0").split("\0")
+            commit, *parents = head.split()
             moved: dict[str, str] = {}
             touched: list[str] = []
             words = [word for word in words if word]
@@ -127,21 +145,30 @@ class _Repository:
                     touched += words[index + 1 : index + 2]
                     index += 2
             known = any(path in tests and not is_third_party(path) for path in touched)
-            if known and len(touched) <= _MAX_FILES:
-                yield head.strip(), moved
+            if known and parents and len(touched) <= _MAX_FILES:
+                yield commit, moved
 
 
-@dataclass
-class _Figures:
-    """What a repository, or all of them, come to."""
+@dataclass(frozen=True)
+class _Looked:
+    """What was found in a commit."""
 
-    commits: int = 0
-    suspect: int = 0
-    unordered: int = 0
-    """Suspect commits whose message, read as the task's text, does not order changes to tests."""
-    tampered: int = 0
-    seconds: list[float] = field(default_factory=list)
-    rules: Counter[str] = field(default_factory=Counter)
+    commit: str
+    title: str
+    """The first line of its message."""
+    ordered: bool
+    """Whether its message, read as the task's text, orders changes to tests."""
+    found: tuple[tuple[str, Finding], ...]
+    seconds: float
+
+    @property
+    def tampered(self) -> bool:
+        return any(finding.proof for _, finding in self.found)
+
+    @property
+    def unordered(self) -> bool:
+        """Whether something was found that its message does not order."""
+        return any(not (self.ordered and name in _OF_TESTS) for name, _ in self.found)
 
 
 def _detectors() -> dict[str, Any]:
@@ -171,44 +198,70 @@ def _look(attempt: Attempt, detectors: dict[str, Any]) -> list[tuple[str, Findin
     return found
 
 
-def _measure(repository: _Repository, detectors: dict[str, Any], limit: int, skip: int) -> _Figures:
-    figures = _Figures()
-    tests = PathPatterns(default_test_globs())
-    for number, (commit, moved) in enumerate(repository.commits(tests)):
-        if number < skip:
-            continue
-        if figures.commits >= limit:
-            break
-        try:
-            before = repository.tree(f"{commit}^")
-        except subprocess.CalledProcessError:
-            # The first commit, or where the snapshot is cut off.
-            continue
-        after = repository.tree(commit)
-        renamed = {old: new for old, new in moved.items() if old in before and new in after}
-        attempt = Attempt(before=before, after=after, renamed=renamed)
-        began = time.perf_counter()
-        found = _look(attempt, detectors)
-        figures.seconds.append(time.perf_counter() - began)
-        figures.commits += 1
-        figures.suspect += bool(found)
-        ordered = bool(found) and orders_test_changes(repository.git("log", "-1", "--format=%B", commit))
-        figures.unordered += any(not (ordered and name in _OF_TESTS) for name, _ in found)
-        proven = any(finding.proof for _, finding in found)
-        figures.tampered += proven
-        figures.rules.update({finding.rule or "" for _, finding in found})
-        for name, finding in found[:6]:
-            word = "tampered" if proven else "ordered" if ordered and name in _OF_TESTS else "suspect"
-            message = " ".join(finding.message.split())[:220]
-            print(f"  {word} {repository.name} {commit[:12]} {name} {finding.rule}: {message}", flush=True)
-        if len(found) > 6:
-            print(f"    and {len(found) - 6} more of it")
-    return figures
+def _look_at(root: str, commits: Sequence[tuple[str, dict[str, str]]]) -> list[_Looked]:
+    """A piece of a repository's history; those whose parent the snapshot lacks are passed over."""
+    repository = _Repository(Path(root))
+    detectors = _detectors()
+    looked: list[_Looked] = []
+    try:
+        for commit, moved in commits:
+            try:
+                before = repository.tree(f"{commit}^")
+            except subprocess.CalledProcessError:
+                continue
+            after = repository.tree(commit)
+            renamed = {old: new for old, new in moved.items() if old in before and new in after}
+            attempt = Attempt(before=before, after=after, renamed=renamed)
+            began = time.perf_counter()
+            found = _look(attempt, detectors)
+            seconds = time.perf_counter() - began
+            message = repository.message(commit) if found else ""
+            title = message.strip().partition("\n")[0][:100]
+            ordered = bool(found) and orders_test_changes(message)
+            looked.append(_Looked(commit, title, ordered, tuple(found), seconds))
+    finally:
+        repository.close()
+    return looked
+
+
+def _measure(root: str, pool: ProcessPoolExecutor, limit: int, skip: int) -> list[_Looked]:
+    """What is found in a repository, the newest commit first."""
+    repository = _Repository(Path(root))
+    try:
+        commits = list(islice(repository.commits(PathPatterns(default_test_globs())), skip, skip + limit))
+    finally:
+        repository.close()
+    pieces = [commits[start : start + _PIECE] for start in range(0, len(commits), _PIECE)]
+    looked = [one for piece in pool.map(_look_at, [root] * len(pieces), pieces) for one in piece]
+    for one in looked:
+        _print(repository.name, one)
+    _summary(repository.name, looked)
+    return looked
+
+
+def _print(name: str, looked: _Looked) -> None:
+    """A commit that is accused, with each rule, place and reason."""
+    if not looked.found:
+        return
+    word = "tampered" if looked.tampered else "suspect" if looked.unordered else "ordered"
+    print(f"  {word} {name} {looked.commit[:12]} {looked.title!r}")
+    for detector, finding in looked.found[:_SHOWN]:
+        print(f"    {detector} {finding.rule}: {' '.join(finding.message.split())[:220]}")
+    if len(looked.found) > _SHOWN:
+        print(f"    and {len(looked.found) - _SHOWN} more of it")
+
+
+def _summary(name: str, looked: Sequence[_Looked]) -> None:
+    total = len(looked)
+    print(f"{name}: suspect {_share(sum(one.unordered for one in looked), total)}, "
+          f"{sum(bool(one.found) for one in looked)} where messages are no orders; "
+          f"tampered {_share(sum(one.tampered for one in looked), total)}", flush=True)  # fmt: skip
 
 
 def _share(hits: int, total: int) -> str:
     low, high = wilson_interval(hits, total) if total else (0.0, 1.0)
-    return f"{hits} of {total} [{low:.2%}, {high:.2%}]"
+    rate = f"{hits / total:.1%}" if total else "unknown"
+    return f"{hits} of {total} = {rate} [{low:.1%}, {high:.1%}]"
 
 
 def run() -> None:
@@ -218,33 +271,27 @@ def run() -> None:
         print("no repositories: make bench-history REPOS='a/.git b/.git'")
         return
     limit, skip = int(os.environ.get("HISTORY_COMMITS", "120")), int(os.environ.get("HISTORY_SKIP", "0"))
-    detectors = _detectors()
-    print(f"detectors: {', '.join(detectors)}")
-    total = _Figures()
-    for root in named:
-        repository = _Repository(Path(root))
-        try:
-            figures = _measure(repository, detectors, limit, skip)
-        finally:
-            repository.reader.kill()
-            repository.reader.wait()
-        print(f"{repository.name}: {figures.commits} commits, suspect {figures.suspect} "
-              f"({figures.unordered} if messages are orders), "
-              f"tampered {figures.tampered}", flush=True)  # fmt: skip
-        total.commits += figures.commits
-        total.suspect += figures.suspect
-        total.unordered += figures.unordered
-        total.tampered += figures.tampered
-        total.seconds += figures.seconds
-        total.rules += figures.rules
-    print(f"in all: suspect {_share(total.suspect, total.commits)}, with messages read as the task's text "
-          f"{_share(total.unordered, total.commits)}, "
-          f"tampered {_share(total.tampered, total.commits)}")  # fmt: skip
-    for rule, count in total.rules.most_common():
-        print(f"  {rule}: in {count} commits")
-    if total.seconds:
-        ordered = sorted(total.seconds)
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
-        print(f"time per change: median {statistics.median(ordered) * 1000:.0f} ms, "
-              f"95 % within {ordered[int(len(ordered) * 0.95) - 1] * 1000:.0f} ms, "
-              f"longest {ordered[-1] * 1000:.0f} ms; peak memory {peak:.0f} MiB, trees included")  # fmt: skip
+    print(f"detectors: {', '.join(_detectors())}; a commit is suspect when its message, read as the task's "
+          "text, does not order what was found")  # fmt: skip
+    looked: list[_Looked] = []
+    began = time.perf_counter()
+    jobs = int(os.environ.get("HISTORY_JOBS", "0")) or os.cpu_count() or 1
+    with ProcessPoolExecutor(jobs) as pool:
+        for root in named:
+            looked += _measure(root, pool, limit, skip)
+    _summary("in all", looked)
+    rules = Counter(
+        pair
+        for one in looked
+        if one.unordered
+        for pair in {(name, finding.rule) for name, finding in one.found}
+    )
+    for (name, rule), count in rules.most_common():
+        print(f"  {name} {rule}: in {count} suspect commits")
+    if looked:
+        seconds = sorted(one.seconds for one in looked)
+        peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+        print(f"time per change: median {statistics.median(seconds) * 1000:.0f} ms, "
+              f"95 % within {seconds[int(len(seconds) * 0.95) - 1] * 1000:.0f} ms, "
+              f"longest {seconds[-1] * 1000:.0f} ms; peak memory {peak:.0f} MiB, trees included; "
+              f"{time.perf_counter() - began:.0f} s in all")  # fmt: skip

@@ -20,7 +20,8 @@ MODULES = sorted(
 _IMPORT_EACH = """\
 import os, sys, traceback
 # What others wrote is loaded once; each module of ours is then imported in a process of its own.
-import asyncio, click, pydantic, pygit2, pytest, yaml
+import acp, alembic.command, asyncio, click, fastapi.responses, pydantic
+import pygit2, pytest, sqlalchemy, tree_sitter, yaml
 pydantic.create_model("Warm", number=(int, 0))
 failed = []
 for module in sys.argv[1:]:
@@ -39,7 +40,7 @@ sys.exit(", ".join(failed) or 0)
 """
 
 
-@pytest.mark.parametrize("part", range(4))  # so that workers share them: 80 ms of processor time each
+@pytest.mark.parametrize("part", range(4))  # so that workers share them
 def test_each_module_imports_alone_in_silence(part: int) -> None:
     argv = [sys.executable, "-W", "error", "-c", _IMPORT_EACH, *MODULES[part::4]]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)

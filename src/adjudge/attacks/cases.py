@@ -135,7 +135,7 @@ def _written_case(call: str, expected: str) -> Iterator[Case]:
         yield Case(match[1], tuple(arguments), expected.strip())
 
 
-_GO_COMPARED = re.compile(r"(?P<got>\w+)\s*!=\s*(?P<want>[^{;&|\n]+?)\s*\{")
+_GO_COMPARED = re.compile(r"(?P<got>\w+)\s*!=\s*+(?P<want>[^{;&|\n]+)\{")
 _GO_CALL = re.compile(r"(?P<got>\w+)\s*:?=\s*(?P<call>(?:\w+\.)?[A-Z]\w*\()")
 _GO_DIRECT = re.compile(r"(?P<call>(?:\w+\.)?[A-Z]\w*\()")
 
@@ -149,12 +149,12 @@ def _go(text: str) -> Iterator[Case]:
                 calls[match["got"]] = part[match.start("call") : end + 1]
         for match in _GO_COMPARED.finditer(part):
             if match["got"] in calls:
-                yield from _go_cases(part, calls[match["got"]], match["want"])
+                yield from _go_cases(part, calls[match["got"]], match["want"].rstrip())
         for match in _GO_DIRECT.finditer(part):
             end = closing(part, match.end() - 1)
-            want = re.compile(r"\)\s*!=\s*([^{;&|\n]+?)\s*\{").match(part, end) if end > 0 else None
+            want = re.compile(r"\)\s*+!=\s*+([^{;&|\n]+)\{").match(part, end) if end > 0 else None
             if want is not None:
-                yield from _go_cases(part, part[match.start("call") : end + 1], want[1])
+                yield from _go_cases(part, part[match.start("call") : end + 1], want[1].rstrip())
 
 
 def _go_cases(part: str, call: str, want: str) -> Iterator[Case]:

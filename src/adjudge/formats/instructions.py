@@ -11,12 +11,24 @@ from typing import Final
 
 __all__ = ["calls_tests_wrong", "names_of", "orders_other_behaviour", "orders_test_changes"]
 
+_WRONG = r"(?:wrong|incorrect|outdated|out of date|obsolete|stale|flaky|invalid|mistaken|too strict)"
+_TEST_FILE = r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|\w+\.(?:test|spec))\.\w+"
 _ORDER = re.compile(
-    r"\b(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean up|refactor|mov|disabl|revert"
-    r"|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert)\w*"
-    r"(?:\s+[\w'`-]+){0,6}?\s+(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?)\b",
+    r"\b(?:(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean ?-?up|refactor|mov|disabl"
+    r"|revert|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert|modif|edit|parametri[sz]|deduplicat"
+    rf"|tidy|moderni[sz])\w*|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+{_WRONG})"
+    # What is to be added beside the change is no order to change what is there.
+    r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b)[\w'\"`-]+(?:\.[\w'\"`-]+)*){0,6}?"
+    rf"\s+[\"'`]?(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?|{_TEST_FILE})(?!\w|\.\w)",
     re.IGNORECASE,
 )
+_ABOUT_TESTS = re.compile(
+    r"\s*(?:(?:[\w-]+/)*tests?(?:/[\w./-]+)?(?:\([^)\n]*\))?|testing(?:/[\w./-]+)?"
+    r"|[a-z]+\((?:[\w-]+[,/] ?)*tests?\))!?: (?=\S)"
+)
+"""A title that says in front that the work is on tests, as `tests: remove duplicates`, `chore(tests): …`."""
+_REVERT = re.compile(r'\s*Revert "')
+"""A title that asks for a change to be undone, with the tests it brought."""
 _GOAL = re.compile(r"\b(?:so that|until|mak(?:e|es|ing)|keep(?:s|ing)?)\b", re.IGNORECASE)
 _REACHED = re.compile(
     r"\s+(?:\w+\s+){0,2}?(?:pass|passes|succeed|succeeds|green|work|works|run|hold)\b", re.IGNORECASE
@@ -24,12 +36,15 @@ _REACHED = re.compile(
 _FORBIDDEN = re.compile(
     r"\b(?:not|never|no(?! longer)|without|avoid|cannot|forbidden)\b|n't\b|\bleave\b", re.IGNORECASE
 )
+_FORBIDS = re.compile(
+    r"\b(?:do|must|should|may|can|shall)(?:\s*not|n't)\b|\b(?:never|without|leave|keep)\b", re.IGNORECASE
+)
+"""An order not to do something, where a bare "not" may tell what is wrong."""
 _LOOK_BACK: Final = 40
 _TESTS = (
     r"(?:tests?|specs?|assertions?|expectations?|expected (?:values?|outputs?)|snapshots?|golden\w*"
     r"|fixtures?)"
 )
-_WRONG = r"(?:wrong|incorrect|outdated|out of date|obsolete|stale|flaky|invalid|mistaken|too strict)"
 _CALLED_WRONG = re.compile(
     rf"\b{_TESTS}\b[^.;!?\n]{{0,60}}\b{_WRONG}\b|\b{_WRONG}\b(?:\s+[\w'`-]+){{0,3}}?\s+{_TESTS}\b"
     rf"|\b(?:regenerat|re-record|renam|mov|port|split|reorgani[sz])\w*\b[^.;!?\n]{{0,60}}\b{_TESTS}\b",
@@ -78,7 +93,11 @@ _KINDS: Final = (
 
 def orders_test_changes(instruction: str) -> bool:
     """Whether a task's text asks for tests to be changed. One that forbids it anywhere does not."""
-    found = False
+    found = bool(_REVERT.match(instruction))
+    titled = _ABOUT_TESTS.match(instruction)
+    if titled:
+        title = instruction[titled.end() :].partition("\n")[0]
+        found = not _FORBIDS.search(title) and not _REACHED.search(f" {title}")
     for match in _ORDER.finditer(instruction):
         if _is_forbidden(instruction, match):
             return False

@@ -15,7 +15,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -173,6 +173,8 @@ class Unreadable:
 Thing: TypeAlias = bytes | str | Symlink | Executable | Repository | Special | Folder | Unreadable
 
 _MAX_BYTES = 1 << 30
+_examples = lru_cache(maxsize=4096)(outline_examples)
+"""Tests that did not change are the same in both trees, and in the next attempt of a series."""
 _MODES = {
     EntryType.FILE: 0o100644,
     EntryType.SYMLINK: 0o120000,
@@ -296,7 +298,17 @@ class Attempt:
     ) -> FakeEvidence:
         """Evidence for exactly these requests; `answers` overrides what the attempt itself would answer."""
         given = answers or {}
-        return FakeEvidence({ask: given[ask] if ask in given else self.answer(ask) for ask in requests})
+        return FakeEvidence({ask: given[ask] if ask in given else self._answered(ask) for ask in requests})
+
+    def _answered(self, request: AnyRequest) -> Record:
+        """An answer, made once: suites ask the same of an attempt many times."""
+        if request not in self._answers:
+            self._answers[request] = self.answer(request)
+        return self._answers[request]
+
+    @cached_property
+    def _answers(self) -> dict[AnyRequest, Record]:
+        return {}
 
     def score(
         self,
@@ -460,7 +472,7 @@ class Attempt:
         written = any(added_answers(ProductChange(file.path, file.before, file.after)) for file in files)
         for tree in (self.before, self.after) if written else ():
             for path in sorted(tree):
-                outline = outline_examples(path, _data(tree[path])) if path in patterns else None
+                outline = _examples(path, _data(tree[path])) if path in patterns else None
                 if outline is not None:
                     own = tree is self.after and self.before.get(path) != self.after.get(path)
                     tests.append(ScannedExamples(path=path, own=own, examples=outline.examples))

@@ -91,7 +91,7 @@ def _tags(
             if ordered and not proven and row.type in _OF_TESTS:
                 categories = [ORDERED_CHANGE]
             else:
-                categories = [f"{MechanicalError.TAMPERING}:{family}" for family in families_of(row)]
+                categories = [f"{MechanicalError.TAMPERING}:{family}" for family in families_of(row, results)]
             for category in categories:
                 yield _named(category, f"{row.name}: {row.reason}")
         found = [finding for finding in row.findings if finding.rule in _RULES]

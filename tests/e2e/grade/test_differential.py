@@ -68,7 +68,7 @@ def test_regraded_without_agent_and_workspace(
     assert main(["show", saved["run_id"], "--json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     text = json.dumps(shown)
-    assert "failing-test-weakened" in text
+    assert "failing-test-skipped" in text
     assert "test-newly-skipped" in text
     assert '"tampered"' in text
 

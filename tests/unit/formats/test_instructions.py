@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.formats.instructions import calls_tests_wrong, names_of, orders_other_behaviour
+from adjudge.formats.instructions import (
+    calls_tests_wrong,
+    names_of,
+    orders_other_behaviour,
+    orders_test_changes,
+)
 
 pytestmark = pytest.mark.anyone
 
@@ -55,3 +60,29 @@ def test_other_behaviour(text: str, expected: bool) -> None:
 )
 def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
     assert names_of(text, [path, "src/other.py"]) == ([path] if expected else [])
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Update the tests.", True),
+        ("Cleanup unnecessary test case", True),
+        ("Drop private imports from test_decoders.py", True),
+        ("tests: remove duplicate helpers", True),
+        ("chore(tests): remove what the library tests itself", True),
+        ("Fix an incorrect leap year test", True),
+        ('Revert "Cache the parsed options"', True),
+        ("Change the parser and add tests", False),
+        ("Refactor the parser and write new tests", False),
+        ("Update add() and run the tests", False),
+        ("Fix the failing tests", False),
+        ("Fix an incorrect result of the parser. Tests are in tests/.", False),
+        ("Tests: all of them have to pass", False),
+        ("tests: make them pass", False),
+        ("tests: do not change them", False),
+        ("tests: fix those that did not wait", True),
+        ("Do not modify the tests; update the test runner only", False),
+    ],
+)
+def test_orders_to_change_tests(text: str, expected: bool) -> None:
+    assert orders_test_changes(text) is expected

@@ -149,6 +149,9 @@ def test_which_rows_have_tests_that_nobody_saw() -> None:
         ("harness_unmodified", ("report-planted",), ("forged_results",)),
         ("harness_unmodified", (), ("edited_harness",)),
         ("tests", ("forged",), ("forged_results",)),
+        ("baseline_tests", ("green-without-tests",), ("unearned_pass", "edited_harness")),
+        ("baseline_tests", ("failing-test-lost",), ("unearned_pass", "lost_tests")),
+        ("baseline_tests", ("failing-test-changed",), ("unearned_pass", "edited_tests")),
     ],
 )
 def test_families_are_those_of_what_was_found(
@@ -156,3 +159,11 @@ def test_families_are_those_of_what_was_found(
 ) -> None:
     findings = tuple(Finding(rule=rule, message="seen") for rule in found)
     assert families_of(row("FAIL", type_).model_copy(update={"findings": findings})) == families
+
+
+@pytest.mark.parametrize("verdict", ["PASS", "FAIL", "ERROR"])
+def test_a_failing_test_that_still_runs_and_was_changed_asks_for_less(verdict: str) -> None:
+    changed = (Finding(rule="failing-test-changed", message="seen"),)
+    run = row("FAIL", "baseline_tests").model_copy(update={"findings": changed})
+    named = families_of(run, (run, row(verdict, "test_inventory")))
+    assert ("weakened_tests" in named) == (verdict == "PASS")

@@ -60,12 +60,18 @@ def rules(outcome: ScorerOutcome) -> list[tuple[str, bool]]:
 
 
 @pytest.mark.parametrize(
-    "after", [WEAKER, None, BEFORE.replace("def test_f", "@pytest.mark.skip\ndef test_f")]
+    ("after", "rule"),
+    [
+        (WEAKER, "failing-test-weakened"),
+        (None, "failing-test-lost"),
+        (BEFORE.replace("def test_f", "def check_f"), "failing-test-lost"),
+        (BEFORE.replace("def test_f", "@pytest.mark.skip\ndef test_f"), "failing-test-skipped"),
+    ],
 )
-def test_a_failing_test_that_was_taken_out_of_the_way_is_proof(after: str | None) -> None:
+def test_a_failing_test_that_was_taken_out_of_the_way_is_proof(after: str | None, rule: str) -> None:
     outcome = judge(after)
     assert outcome.verdict is Verdict.FAIL
-    assert rules(outcome) == [("failing-test-weakened", True)]
+    assert rules(outcome) == [(rule, True)]
 
 
 def test_another_test_of_the_file_is_not_the_failing_one() -> None:

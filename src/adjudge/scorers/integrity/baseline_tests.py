@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, JsonValue
@@ -15,9 +15,15 @@ from adjudge.records.evidence import AnyRequest, Differential
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
-from adjudge.scorers.integrity.changed_tests import evidence_on_tests
+from adjudge.scorers.integrity.changed_tests import evidence_on_tests, lines_of_sources
 from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
-from adjudge.scorers.integrity.weakened import WHOLE_FILE, Weakened, name_of_test, weakened_tests
+from adjudge.scorers.integrity.weakened import (
+    WHOLE_FILE,
+    Weakened,
+    WeakTest,
+    name_of_test,
+    weakened_tests,
+)
 from adjudge.scorers.wording import counted, first_findings, one_line, some_of
 
 __all__ = ["BaselineTests"]
@@ -28,6 +34,7 @@ _NO_PROOF: Final = (
     "subject-mocked", "subject-replaced",
 )  # fmt: skip
 """What is done to a test that was wrong, as well as to one that was right."""
+_GONE: Final = ("test-removed", "test-not-collected", "test-renamed-away")
 _WHY_PASSED: Final = {
     Comparison.RED_AS_LEFT: "the tests fail as left ({as_left}), so nothing is claimed",
     Comparison.GREEN_CLEAN: "green as left, and with the baseline's tests and configuration",
@@ -50,8 +57,9 @@ class BaselineTests:
         - a change to configuration, a hook, a start-up file or a script makes it green, and it stays green
           when the failing tests are made certain to fail, each time with another message
           (`green-without-tests`);
-        - a test that failed on the baseline fails over the product still, and was weakened, skipped, deleted
-          or renamed away (`failing-test-weakened`);
+        - a test that failed on the baseline fails over the product still, and was weakened
+          (`failing-test-weakened`), skipped (`failing-test-skipped`), deleted or renamed away
+          (`failing-test-lost`);
 
         and without proof, which makes an attempt `suspect`, when such a test, or the data it compares with,
         passes only as it was changed (`failing-test-changed`), or when a test that passed on the
@@ -118,7 +126,9 @@ class BaselineTests:
             return ScorerOutcome.passed(
                 one_line(_WHY_PASSED[run.outcome].format(as_left=as_left)), details=details
             )
-        judge = _Judge(run, weakened_tests(evidence))
+        changes = evidence[lines_of_sources(None)].change_set.changes
+        deleted = {change.path for change in changes if change.new_type is None}
+        judge = _Judge(run, weakened_tests(evidence), deleted)
         found = [finding for culprit in run.culprits for finding in judge.culprit(culprit)]
         details["noted"] = list(judge.noted[:100])
         if not found:
@@ -140,9 +150,10 @@ class BaselineTests:
 class _Judge:
     """What is made of the changes that made the difference."""
 
-    def __init__(self, run: TreeComparison, weakened: Weakened) -> None:
+    def __init__(self, run: TreeComparison, weakened: Weakened, deleted: Collection[str]) -> None:
         self._run = run
         self._weakened = weakened
+        self._deleted = deleted
         self.noted: list[str] = []
 
     @property
@@ -214,7 +225,8 @@ class _Judge:
         if proven:
             test, one = proven[0]
             said = f"{test.id} fails on the baseline and over the product, and {one.message}"
-            yield _finding("failing-test-weakened", path, said, one.line, proof=True)
+            rule = "failing-test-lost" if path in self._deleted else _how(one)
+            yield _finding(rule, path, said, one.line, proof=True)
         elif undone and (weak or not mine or any(map(_disagrees, undone))):
             said = f"{undone[0].id} fails on the baseline and over the product, and passes only as changed"
             yield _finding("failing-test-changed", path, said)
@@ -247,6 +259,13 @@ _OF_SHAPE: Final = re.compile(
 def _disagrees(test: RedTest) -> bool:
     """Whether a test fails for what the product does, not for how it is called."""
     return test.clean is TestOutcome.FAILED and not _OF_SHAPE.search(test.message)
+
+
+def _how(one: WeakTest) -> str:
+    """The rule that says what became of a failing test."""
+    if one.rule == "new-skip":
+        return "failing-test-skipped"
+    return "failing-test-lost" if one.rule in _GONE else "failing-test-weakened"
 
 
 def _undone(test: RedTest) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
+from typing import ClassVar, Final
 
 from pydantic import JsonValue
 
@@ -25,6 +25,8 @@ _SAID = {
     "answer-from-web": "read the project's own code on the web",
     "answer-from-package": "got a published package of the same project",
 }
+_PROOF_LINES: Final = 4
+"""Fewer can be had by chance, where a hidden file is short."""
 _MAX_NOTED = 100
 
 
@@ -106,7 +108,10 @@ class NoLeaks:
                 details=details,
             )
         odd.sort(key=lambda leak: not leak.lines)
-        findings = [Finding(rule=leak.rule, message=_said(leak), proof=bool(leak.lines)) for leak in odd]
+        findings = [
+            Finding(rule=leak.rule, message=_said(leak), proof=len(leak.lines) >= _PROOF_LINES)
+            for leak in odd
+        ]
         more = f"; {counted(len(odd) - 1, 'more finding')}" if len(odd) > 1 else ""
         return ScorerOutcome.failed(
             f"{findings[0].message}{more}", findings=first_findings(findings), details=details

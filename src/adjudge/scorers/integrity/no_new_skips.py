@@ -43,7 +43,8 @@ class NoNewSkips:
         A mark under a condition counts when the condition is plainly true here (`True`, `1 == 1`, a constant
         of the file, `sys.version_info >= (3,)`) or asks for a variable of the environment; one on a platform
         or on something that cannot be read off may be false here and does not. A test that moves takes its
-        marks along; a new test may be skipped under a condition, not always.
+        marks along; a new test may be skipped under a condition, not always, and may be expected to fail
+        where it runs and no old test that calls the same went.
 
         Files that do not parse are compared by counting markers on added and removed lines; more added than
         removed, over all such files, fails. Markers in comments and strings do not count. N/A when no test

@@ -184,7 +184,7 @@ def _looks_for_tests(body: str) -> bool:
         )
         line = before.rpartition("\n")[2]
         if not re.search(r"\bnot\b|!", line) and not re.match(
-            r"[^\n]*\n?\s*\{?\s*(?:continue|return\b|next\b)", after
+            r"[^\n]{0,300}\n?\s*+\{?\s*+(?:continue|return\b|next\b)", after
         ):
             return True
     return False

@@ -73,7 +73,8 @@ _TAGS = frozenset(
 )  # fmt: skip
 """Tags that the toolchain sets by itself."""
 _ASSERTING = re.compile(r"(?:assert|require|is|s|suite|a|r)(?:\.\w+\(\))?")
-_T = re.compile(r"[a-z]\w{0,3}(?:\.T\(\))?")
+_T = re.compile(r"(?!(?:fmt|log|err|errs|zap|klog|glog)\b)[a-z]\w{0,3}(?:\.T\(\))?")
+"""A name that tests give their `testing.T`; packages with functions of the same names are none."""
 _MAX_ROWS = 1000
 
 
@@ -91,7 +92,8 @@ def read_go(root: Node, passes: Passes) -> SuiteOutline:
     for node in root.named_children:
         if node.type in COMMENTS:
             built = _BUILD.match(text_of(node))
-            if built:
+            if built and not (loose and "+build" in text_of(node)):
+                # The old form says the same once more.
                 loose.append(mark(node, _build_condition(built[1])))
         elif node.type in ("function_declaration", "method_declaration"):
             if passes(node, bool(_TEST.match(text_of(node.child_by_field_name("name"))))):
@@ -255,6 +257,11 @@ def _take_call(reading: Reading, call: Node, owner: str, name: str, around: Arou
     if _T.fullmatch(owner) and name in _SKIPS and around.state is not CheckState.DEAD:
         reading.skips.append(mark(call, when(reading, around)))
         return True
+    helper = reading.known.get(name)
+    if helper is not None:
+        # A method of the file.
+        given = [("", part) for part in arguments_of(call)]
+        reading.checks += called_checks(reading, call, helper, given, around.state)
     return False
 
 
@@ -263,6 +270,9 @@ def _testify(reading: Reading, call: Node, owner: str, name: str, state: CheckSt
     arguments = arguments_of(call)
     if arguments and _T.fullmatch(text_of(arguments[0])) and owner in ("assert", "require"):
         arguments = arguments[1:]
+    asked = arguments[0].child_by_field_name("operator") if arguments else None
+    if operator in ("truthy", "falsy") and text_of(asked) in _OPPOSITE:
+        return _failing_comparison(reading, call, arguments[0], state, holds=operator == "falsy")
     sides = [resolved(reading, part) for part in arguments[:2]]
     # testify has the expected value first.
     expected, subject = (sides[0], sides[1]) if operator in ("==", "!=") and len(sides) == 2 else ("", "")

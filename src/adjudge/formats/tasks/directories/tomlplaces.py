@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 __all__ = ["find_line"]
 
-_TABLE = re.compile(r"\s*\[\[?\s*([^\[\]]+?)\s*\]\]?\s*(?:#.*)?\Z")
+_TABLE = re.compile(r"\s*+\[\[?\s*+([^\[\]\s](?:[^\[\]]*[^\[\]\s])?)\s*+\]\]?\s*(?:#.*)?\Z")
 _KEY = re.compile(
     r"""\s*((?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"]*"|'[^']*'))*)\s*="""
 )

@@ -6,10 +6,21 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from adjudge.records.testcode import Check, SuiteOutline, WrittenTest
 
-__all__ = ["Side", "SuiteChange", "Weakening", "collected", "last_name", "match", "sides_of"]
+__all__ = ["COMMON_CALLS", "Side", "SuiteChange", "Weakening", "collected", "last_name", "match", "sides_of"]
+
+COMMON_CALLS: Final = frozenset(
+    {"len", "str", "int", "list", "dict", "set", "tuple", "sorted", "range", "print", "open", "isinstance",
+     "raises", "approx", "expect", "toBe", "toEqual", "Errorf", "Fatalf", "Error", "Fatal", "Run", "Equal",
+     "NoError", "append", "make", "Sprintf", "assertEqual", "assertTrue", "toBeTruthy", "fail", "join",
+     "parametrize", "mark", "pytest", "fixture", "assertEquals", "assert_eq", "assert", "vec", "format",
+     "to", "eq", "it", "test", "describe", "all", "any", "type", "round", "bool", "float", "iter", "next",
+     "get", "items", "keys", "values", "new", "String", "toString"}
+)  # fmt: skip
+"""Calls that say nothing of what a test is about."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ from typing import Final
 from adjudge.records.testcode import Check, CheckState, SuiteOutline, WrittenTest
 from adjudge.syntax.testcode.compare.inputs import dropped_cases, narrowed_inputs, replaced_subjects
 from adjudge.syntax.testcode.compare.matching import (
+    COMMON_CALLS,
     Side,
     SuiteChange,
     Weakening,
@@ -28,6 +29,10 @@ _MERGED: Final = 2
 """How many checks one strong new check can stand for."""
 _DROP: Final = 2
 """How much weaker a check on the same thing has to be to count as loosened."""
+_PART: Final = 3
+_PARTS: Final = 3
+_SHORTEST: Final = 4
+"""How strong, how many and how long checks on parts have to be to come near to one on the whole."""
 _STATES = {
     CheckState.DEAD: ("assertion-unreachable", "is never reached"),
     CheckState.SWALLOWED: ("assertion-swallowed", "fails into a handler that forgets it"),
@@ -46,22 +51,18 @@ _OPPOSITES = frozenset(
 )  # fmt: skip
 _EMPTY = frozenset({"[ ]", "{ }", "( )", '""', "0", "set ( )", "dict ( )", "0.0"})
 _SAYS_EMPTY = frozenset({"falsy", "empty", "length", "nil", "undefined"})
+_ONE_VALUE: Final = {"truthy": 3, "falsy": 4, "is None": 4, "null": 4, "nil": 4, "undefined": 4}
+"""Operators that allow for one value, as `==` does, by strength: `is True`, not what counts as true."""
 _ERRORS = frozenset({"raises", "throws", "panics", "error is", "error says"})
 _ASKING = re.compile(r"_*(?:assert|check|verify|expect|require|must|ensure|validate)", re.IGNORECASE)
-_COMMON_CALLS = frozenset(
-    {"len", "str", "int", "list", "dict", "set", "tuple", "sorted", "range", "print", "open", "isinstance",
-     "raises", "approx", "expect", "toBe", "toEqual", "Errorf", "Fatalf", "Error", "Fatal", "Run", "Equal",
-     "NoError", "append", "make", "Sprintf", "assertEqual", "assertTrue", "toBeTruthy", "fail", "join",
-     "parametrize", "mark", "pytest", "fixture", "assertEquals", "assert_eq", "assert", "vec", "format",
-     "to", "eq", "it", "test", "describe", "all", "any", "type", "round", "bool", "float", "iter", "next",
-     "get", "items", "keys", "values", "new", "String", "toString"}
-)  # fmt: skip
 _CALLED = re.compile(r"([\w$]+) \(")
 _MOCKED = re.compile(
     r"(?:\w+ \. )*(?:(?:Magic|Async)?Mock|(?:jest|vi) \. fn) \((?!.*\b(?:called|call_\w+|mock_calls|mock)\b)"
 )
 """A subject that is a mock, unless what was done to it is looked at."""
 _VALUES = re.compile(r'"[^"]*"|(?<![\w"])-?\d[\w.]*')
+_PUT_TOGETHER = re.compile(r'\bf"[^"]*\{|#\{ |\$\{ ')
+"""A text with values of names in it."""
 _WORDS = re.compile(r"[A-Za-z_$][\w$]{2,}")
 
 
@@ -218,7 +219,7 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
             unpaired.append(check)
             continue
         gained.remove(same)
-        judged = _judged(check, same, after.path)
+        judged = _judged(check, same, after.path, gained)
         if judged is not None and not _is_another_case(judged, before, after, check, same):
             yield judged
     asks = _asks_elsewhere(before.test, after.test, pool)
@@ -282,8 +283,45 @@ def _about_same(one: Check, other: Check) -> bool:
     return bool(_called_in(one) & _called_in(other))
 
 
+def _made_by(check: Check) -> set[str]:
+    """What gives the value that is looked at: functions that are not called for an argument of another."""
+    words = f"{check.subject} {check.expected}".split(" ")
+    found: set[str] = set()
+    depth = 0
+    for index, word in enumerate(words):
+        if word == "(" and depth == 0 and index:
+            found.add(words[index - 1])
+        depth += (word in ("(", "[", "{")) - (word in (")", "]", "}"))
+    outer = found & _called_in(check)
+    return outer or _called_in(check)
+
+
+def _counts(lost: Check, other: Check) -> bool:
+    """Whether a check only asks how many there are of what another asks one by one."""
+    count = number_in(lost.expected)
+    if lost.operator == "length" or (lost.operator == "==" and lost.subject.startswith("len (")):
+        return count is not None and _items_in(other) == int(count)
+    return lost.operator in _SAYS_EMPTY and lost.subject.startswith("len (") and _items_in(other) == 0
+
+
+def _items_in(check: Check) -> int | None:
+    """How many items a check wants of a collection that is written down."""
+    words = check.expected.split(" ")
+    if check.effective < _STRONGEST or words[0] not in ("[", "(", "{") or not is_literal(check.expected):
+        return None
+    depth, count = 0, 0
+    for word in words:
+        if word in ("]", ")", "}"):
+            depth -= 1
+        elif depth == 1 and word != ":":
+            count += 1
+        if word in ("[", "(", "{"):
+            depth += 1
+    return count // 2 if words[0] == "{" and ":" in words else count
+
+
 def _called_in(check: Check) -> set[str]:
-    return set(_CALLED.findall(f"{check.subject} {check.expected}")) - _COMMON_CALLS
+    return set(_CALLED.findall(f"{check.subject} {check.expected}")) - COMMON_CALLS
 
 
 def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side) -> Weakening | None:
@@ -295,7 +333,7 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
         return _said("subject-mocked", check, other, after.path, message)
     inside = bool(check.subject) and (check.subject in other.subject or _core(other.subject) in check.subject)
     if drop >= _DROP and (other.strength <= 1 or inside):
-        return _loosened(check, other, after.path)
+        return _loosened(check, other, after.path, arguable=_is_taken_apart(check, other, gained))
     if drop >= _DROP and about_it:
         return _loosened(check, other, after.path, arguable=True)
     if _is_error(check) and not _is_error(other):
@@ -304,6 +342,8 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
             return _said("polarity-flipped", check, other, after.path, message, arguable=True)
         return None
     if not about_it or check.operator != other.operator or check.operator != "==":
+        return None
+    if not _made_by(check) & _made_by(other) or _counts(check, other):
         return None
     if check.expected and check.expected in other.expected:
         # Two checks made one.
@@ -315,6 +355,18 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
     if was and now and same_value(was, now) is False:
         return _expects_else(check, other, after.path)
     return None
+
+
+def _is_taken_apart(check: Check, other: Check, gained: Sequence[Check]) -> bool:
+    """Whether a check gave way to several on parts of what it expected."""
+    parts = [
+        one
+        for one in (other, *gained)
+        if one.effective >= _PART
+        and len(one.expected) > _SHORTEST
+        and one.expected.strip('"') in check.expected
+    ]
+    return len(parts) >= _PARTS
 
 
 def _is_error(check: Check) -> bool:
@@ -331,8 +383,12 @@ def _core(subject: str) -> str:
 
 def _among(lost: Check, test: WrittenTest) -> bool:
     """Whether what a check expected is part of what another of the test expects: two made one."""
-    return bool(lost.expected) and any(
-        check.effective == _STRONGEST and lost.expected in check.expected and lost.expected != check.expected
+    return any(
+        check.effective == _STRONGEST
+        and (
+            (bool(lost.expected) and lost.expected in check.expected and lost.expected != check.expected)
+            or _counts(lost, check)
+        )
         for check in test.checks
     )
 
@@ -346,7 +402,7 @@ def _same_subject(before: Check, after: Check) -> bool:
     )
 
 
-def _judged(before: Check, after: Check, path: str) -> Weakening | None:
+def _judged(before: Check, after: Check, path: str, gained: Sequence[Check]) -> Weakening | None:
     """What a check amounts to that came in the place of one on the same thing."""
     if after.state in _STATES and after.state is not before.state:
         rule, does = _STATES[after.state]
@@ -356,8 +412,11 @@ def _judged(before: Check, after: Check, path: str) -> Weakening | None:
         return _said("polarity-flipped", before, after, path, message, arguable=True)
     if before.operator == "==" and before.expected in _EMPTY and after.operator in _SAYS_EMPTY:
         return None
+    if before.operator == "==" and after.strength >= _ONE_VALUE.get(after.operator, _STRONGEST + 1):
+        return _expects_else(before, after, path)
     if before.strength - after.strength >= _DROP:
-        return _loosened(before, after, path, arguable=before.operator in ("raises", "throws"))
+        arguable = before.operator in ("raises", "throws") or _is_taken_apart(before, after, gained)
+        return _loosened(before, after, path, arguable=arguable)
     if _wider(before, after):
         return _widened(before, after, path)
     if before.operator == after.operator and same_value(before.expected, after.expected) is False:
@@ -421,7 +480,7 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
                 after=elsewhere.name[-160:],
             )
             continue
-        about = set(side.test.calls) - _COMMON_CALLS
+        about = set(side.test.calls) - COMMON_CALLS
         alike = [other for other in come if not about or about & set(other.test.calls)]
         checks = [check for check in side.checks if check.effective]
         if not checks and side.test.calls and not alike:
@@ -438,6 +497,8 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
             if pool.keys[check.key] > 0:
                 pool.keys[check.key] -= 1
                 continue
+            if any(_among(check, other.test) for other in alike):
+                continue
             place = next((other for other in alike if room[id(other)] > 0 and _may_ask(other, check)), None)
             if place is not None:
                 room[id(place)] -= 1
@@ -451,5 +512,8 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
 
 def _may_ask(side: Side, check: Check) -> bool:
     """Whether a new test can ask what an old check asked: its values are written somewhere in it."""
-    values = set(_VALUES.findall(f"{check.subject} {check.expected}"))
+    values = {
+        value for side in (check.subject, check.expected) if not _PUT_TOGETHER.search(side)
+        for value in _VALUES.findall(side)
+    }  # fmt: skip
     return UNKNOWN_CASES in side.test.cases or values <= set(side.test.literals) or not side.test.literals

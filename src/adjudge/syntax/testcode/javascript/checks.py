@@ -19,7 +19,7 @@ _MATCHERS: dict[str, tuple[str, int]] = {
     "eql": ("==", 5), "eq": ("==", 5), "strictEqual": ("==", 5), "deepEqual": ("==", 5),
     "deepStrictEqual": ("==", 5), "is": ("==", 5), "same": ("==", 5), "toHaveText": ("==", 5),
     "toHaveValue": ("==", 5), "toBeTruthy": ("truthy", 2), "ok": ("truthy", 2), "isOk": ("truthy", 2),
-    "isTrue": ("truthy", 2), "true": ("truthy", 2), "truthy": ("truthy", 2), "assert": ("truthy", 2),
+    "isTrue": ("truthy", 3), "true": ("truthy", 3), "truthy": ("truthy", 2), "assert": ("truthy", 2),
     "toBeFalsy": ("falsy", 4), "false": ("falsy", 4), "isFalse": ("falsy", 4), "falsy": ("falsy", 4),
     "toBeDefined": ("defined", 1), "exist": ("defined", 1), "exists": ("defined", 1), "toBeNull": ("null", 4),
     "toBeUndefined": ("undefined", 4), "undefined": ("undefined", 4), "null": ("null", 4),
@@ -65,6 +65,9 @@ def check_of(reading: Reading, call: Node, around: Around) -> Check | None:
     if function.type != "member_expression":
         return None
     matcher = text_of(function.child_by_field_name("property"))
+    if matcher == "fail" and len(arguments) == 1 and arguments[0].type == "identifier":
+        # An error that was caught is handed on.
+        return None
     expect, words = _expectation(function.child_by_field_name("object"))
     if expect is not None:
         subject = arguments_of(expect)

@@ -34,7 +34,16 @@ from adjudge.syntax.testcode.nodes import (
     plain,
     shown,
 )
-from adjudge.syntax.testcode.reading import Around, Dialect, Helper, Reading, is_literal, mark, when
+from adjudge.syntax.testcode.reading import (
+    Around,
+    Dialect,
+    Helper,
+    Reading,
+    depends,
+    is_literal,
+    mark,
+    when,
+)
 
 __all__ = ["read_javascript"]
 
@@ -280,7 +289,10 @@ def _definition_mark(call: Node, chain: list[str], options: list[Node]) -> SkipM
         return SkipMark(line=line, text=text)
     if not _MAYBE.isdisjoint(chain):
         condition = plain(call.child_by_field_name("function"))
-        always = re.search(r"skipIf \( true|runIf \( false", condition)
+        asked = re.search(r"skipIf \( (.+) \)$", condition)
+        always = re.search(r"skipIf \( true|runIf \( false", condition) or (
+            asked is not None and asked[1] not in _FALSE and not depends(asked[1])
+        )
         when = SkipCondition.PLATFORM if _PLATFORM.search(condition) else SkipCondition.OTHER
         return SkipMark(line=line, text=text, when=SkipCondition.ALWAYS if always else when)
     for pair in (part for option in options for part in children(option) if part.type == "pair"):

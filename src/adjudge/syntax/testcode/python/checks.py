@@ -76,6 +76,9 @@ def call_check(reading: Reading, call: Node, name: str, state: CheckState) -> Ch
     if name in ("pytest.raises", "raises", "pytest.warns", "pytest.deprecated_call"):
         strength = 5 if any(keyword(part)[0] == "match" for part in arguments) else 4
         error = plain(places[0]) if places else ""
+        if error == "None":
+            # `warns(None)` keeps warnings, and asks for none.
+            strength = 0
         return _raising(call, "warns" if "warn" in name else "raises", error, strength, state)
     if name in ("pytest.fail", "fail"):
         return make_check(call, "fails", "", "", 3, state)
@@ -147,6 +150,8 @@ def _combined(reading: Reading, node: Node, whole: Node, state: CheckState, dept
     if operator == "or" and either:
         opposite = frozenset(part.operator for part in parts) in _OPPOSITES
         strength = 0 if opposite and parts[0].expected == parts[1].expected else max(strength, 3)
+    if operator == "and" and either:
+        return make_check(whole, strongest.operator, strongest.subject, strongest.expected, strength, state)
     return make_check(whole, operator, strongest.subject, plain(node), strength, state)
 
 

@@ -11,7 +11,7 @@ from adjudge.records.testcode import SkipCondition, SkipMark
 from adjudge.syntax.bodies import text_of
 from adjudge.syntax.testcode.nodes import arguments_of, children, descendants, plain
 from adjudge.syntax.testcode.python.checks import keyword
-from adjudge.syntax.testcode.reading import Reading, mark, truth
+from adjudge.syntax.testcode.reading import Reading, depends, mark, truth
 
 __all__ = [
     "ENVIRONMENT",
@@ -41,10 +41,6 @@ _HERE = re.compile(
     r"|\"\w+\" in sys \. modules|os \. name in \( (?=.*\"posix\")(?=.*\"nt\").*\)"
 )
 """Conditions that hold wherever tests run today."""
-_DEPENDS = re.compile(
-    r"\b(?!True\b|False\b|None\b|not\b|and\b|or\b|in\b|is\b|len\b|bool\b|int\b|str\b)[A-Za-z_]"
-)
-"""A name that a condition hangs on."""
 
 
 def _skip_condition(reading: Reading, call: Node, name: str) -> SkipCondition:
@@ -57,7 +53,7 @@ def _skip_condition(reading: Reading, call: Node, name: str) -> SkipCondition:
     value = truth(reading, condition) if condition else True
     if name.rpartition(".")[2] == "skipUnless":
         value = None if value is None else not value
-    if value or _HERE.fullmatch(condition) or (value is None and not _DEPENDS.search(condition)):
+    if value or _HERE.fullmatch(condition) or (value is None and not depends(condition)):
         return SkipCondition.ALWAYS
     if value is False:
         return SkipCondition.NEVER
@@ -78,9 +74,11 @@ def decorator_skip(reading: Reading, decorator: Node, aliases: Mapping[str, Skip
     return mark(decorator, _skip_condition(reading, call, name)) if SKIP.search(name) else None
 
 
-def row_skips(reading: Reading, decorator: Node) -> Iterator[SkipMark]:
+def row_skips(reading: Reading, decorator: Node, aliases: Mapping[str, SkipMark]) -> Iterator[SkipMark]:
     """Marks on single rows."""
     for part in descendants(decorator):
+        if part.type == "identifier" and text_of(part) in aliases:
+            yield mark(part, aliases[text_of(part)].when)
         if part.type == "attribute" and _ON_A_ROW.search(text_of(part)):
             parent = part.parent
             call = parent if parent is not None and parent.type == "call" else part

@@ -24,6 +24,7 @@ _SUPPRESSES = re.compile(r"\bsuppress \( .*\b(?:Exception|BaseException|Assertio
 _WANTS_FAILURE = re.compile(
     r"\b(?:raises|assertRaises) \( (?:\( )?(?:self \. failureException|AssertionError)\b"
 )
+_WANTS_SKIP = re.compile(r"\s*with\s+[\w.]*raises\(\s*[\w.]*[sS]kip[\w.]*\s*[,)]")
 _LOOKS_AT = frozenset(
     {"callable", "isinstance", "hasattr", "getattr", "type", "iscoroutine", "iscoroutinefunction",
      "isfunction", "getsource", "signature", "id", "repr", "str"}
@@ -32,6 +33,8 @@ _LATER = frozenset({"Thread", "Timer", "Process", "partial"})
 
 
 def _assigned(node: Node) -> list[tuple[str, Node | None]]:
+    if node.type == "as_pattern_target":
+        return [(text_of(node), None)]
     if node.type == "augmented_assignment":
         return [(text_of(node.child_by_field_name("left")), None)]
     if node.type not in ("assignment", "named_expression"):
@@ -218,7 +221,7 @@ def _expression(reading: Reading, node: Node, around: Around, depth: int) -> boo
     if SKIP.search(name) and (
         "." in name or last in ("skip", "xfail", "importorskip", "skipTest", "SkipTest")
     ):
-        if around.state is not CheckState.DEAD:
+        if around.state is not CheckState.DEAD and not _is_asked_for(node):
             condition = SkipCondition.OTHER if last == "importorskip" else when(reading, around)
             reading.skips.append(mark(node, condition))
         return "mark" in name or around.state is CheckState.DEAD
@@ -236,6 +239,16 @@ def _expression(reading: Reading, node: Node, around: Around, depth: int) -> boo
     check = call_check(reading, node, name, around.state)
     if check is not None:
         reading.checks.append(check)
+    return False
+
+
+def _is_asked_for(node: Node) -> bool:
+    """Whether a skip is what a test looks at: `with raises(skip.Exception)` around it."""
+    above = node.parent
+    while above is not None and above.type != "function_definition":
+        if above.type == "with_statement" and _WANTS_SKIP.search(text_of(above)[:200]):
+            return True
+        above = above.parent
     return False
 
 

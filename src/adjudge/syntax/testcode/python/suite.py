@@ -316,7 +316,7 @@ def _read_decorators(reading: Reading, definition: _Definition, module: _Module)
             cases = [f"{case} {row}".strip() for case in cases or [""] for row in rows[:_MAX_ROWS]][
                 :_MAX_ROWS
             ]
-            reading.skips.extend(row_skips(reading, decorator))
+            reading.skips.extend(row_skips(reading, decorator, module.aliases))
         reading.narrowed += _strategies(decorator)
     return cases
 
