@@ -59,10 +59,11 @@ class HarnessUnmodified:
         C# and others are not read. Litter is included, other people's code only where it is a runner's.
 
     How it is fooled:
-        It looks for known acts. A fixture that tests must ask for may replace what it likes. Code that is computed, loaded from elsewhere or written in a language that is
-        not read passes, and so does a hook in product code, which `no_runtime_tricks` is for. What is chosen
-        by keyword, option or environment is taken as honest. `clean` isolation keeps all of it from deciding
-        a result, and a run of the baseline's tests is the proof.
+        It looks for known acts. A fixture that tests have to ask for may replace what it likes. Code that is
+        computed, loaded from elsewhere or written in a language that is not read passes, and so does a hook
+        in product code, which `no_runtime_tricks` is for. What is chosen by keyword, option or environment
+        is taken as honest. `clean` isolation keeps all of it from deciding a result, and a run of the
+        baseline's tests is the proof.
 
     Example:
         ```yaml
