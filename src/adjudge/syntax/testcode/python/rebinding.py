@@ -90,7 +90,7 @@ def _is_other(value: str, name: str) -> bool:
 
 def gate_of(reading: Reading, node: Node) -> SkipMark | None:
     """The condition of the surroundings, or none at all, under which a definition of a file is made."""
-    at, below = node.parent, node
+    below, at = node, node.parent
     while at is not None:
         if at.type == "if_statement" and at.child_by_field_name("consequence") == below:
             condition = at.child_by_field_name("condition")
@@ -99,5 +99,5 @@ def gate_of(reading: Reading, node: Node) -> SkipMark | None:
                 return mark(condition or at, SkipCondition.ALWAYS)
             if ENVIRONMENT.search(text):
                 return mark(condition or at, SkipCondition.ENVIRONMENT)
-        at, below = at.parent, at
+        below, at = at, at.parent
     return None
