@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from adjudge.contracts import Subject
 from adjudge.errors import ReportUnreadable, WorkspaceUnreadable
+from adjudge.evidence.harness_product import without_idle_patches
 from adjudge.evidence.outlining import Outliner, OutlineUnavailable, outlining
 from adjudge.formats.harness.commands import one_line
 from adjudge.formats.harness.outline import MAX_CONFIG_BYTES, outline_config, reads_config
@@ -92,7 +93,7 @@ class HarnessScanCollector:
                 budget -= read
                 if scanned is not None:
                     files.append(scanned)
-        files = [_without_idle_marks(file, subject) for file in files]
+        files = [_without_idle_marks(without_idle_patches(file, subject), subject) for file in files]
         tests = tuple(islice(_tests(subject), _MAX_TESTS)) if any(map(_chooses, files)) else ()
         return ScannedHarness(
             files=tuple(files), tests=tests, commands=commands, unscanned=tuple(unscanned[:100])
@@ -206,7 +207,7 @@ def _outline(path: str, data: bytes, role: str, outliner: Outliner) -> HarnessOu
     found = outline_config(path, data, script=role == "script" and not path.endswith((".py", ".js", ".ts")))
     if found is not None:
         return found
-    if not may_steer_tests(path, data):
+    if role not in ("conftest", "startup") and not may_steer_tests(path, data):
         return HarnessOutline()
     try:
         outline = outliner.outline_harness(path, data) or HarnessOutline()

@@ -28,7 +28,7 @@ _RUNNER = re.compile(
       | (?:npm|yarn|pnpm|bun|deno)\s+(?:run\s+|--\S+\s+)*(?:test|t|vitest|jest|mocha)(?![\w-])
       | (?:npm|yarn|pnpm|bun)\s+run\s+test[\w:-]*
       | npx\s+(?:--?\S+\s+)*(?:jest|vitest|mocha|ava|playwright|cypress|tap)
-      | node\s+(?:--?\S+\s+)*--test\b | playwright\s+test | cypress\s+run
+      | node\s+(?:[^\s;&|]+\s+){0,8}?--test\b | playwright\s+test | cypress\s+run
       | (?:react-scripts|ng|nx|turbo|lerna)\s+(?:run\s+)?test
       | go\s+test | cargo\s+(?:\+\S+\s+)?(?:nextest|test)
       | (?:\./)?(?:mvnw?|mvn\.cmd)\b[^|;&]*\b(?:test|verify|install)\b
@@ -48,6 +48,34 @@ _IGNORED = re.compile(
     )""",
     re.VERBOSE,
 )
+_PIPED = re.compile(
+    r"(?<!\|)\|(?!\|)&?\s*(?:tee|cat|[ef]?grep|sed|g?awk|head|tail|tr|cut|sort|less|more|ts)\b[^|;&]*$"
+)
+"""A pipe that ends in a program which never fails for what it reads, so that its success is the line's."""
+_SAID_AFTER = re.compile(r"(?<!;);\s*(?:echo|printf)\b[^;&|]*$|(?<![&>|])&\s*$")
+"""A line that goes on to say something, or does not wait: nothing minds what came before."""
+_MINDS_PIPES = re.compile(r"\bpipefail\b|PIPESTATUS|pipestatus")
+_STRICT = re.compile(r"^\s*set\s+(?:-\w*e\w*|-o\s+errexit)\b|^#!.*\s-\w*e\w*\s*$|\berrexit\b", re.MULTILINE)
+_IF_ELSE = re.compile(r"(?:^|[;&|]\s*)if\s+(?:!\s*)?")
+_FAILS = re.compile(
+    r"\bexit\s+\"?\$|\bexit\s+[1-9]|\breturn\s+\"?\$|\breturn\s+[1-9]|PIPESTATUS|\bfalse\b"
+    r"|\b(?:die|fail|abort|kill|throw|raise|bail)\b|&&"
+)
+"""How a script ends in failure after all."""
+_TRAP = re.compile(r"\btrap\s+(?P<q>[\"'])[^\"']*\bexit\s+0\b[^\"']*(?P=q)\s+(?:EXIT|ERR|0)\b")
+_PRELOAD = re.compile(
+    r"\bNODE_OPTIONS\s*=\s*(?:\\?[\"'][^\"']*|\S*?)"
+    r"(?:--require|-r|--import|--loader|--experimental-loader)[\s=]+(?:\.{0,2}/\S+|\S+\.[cm]?[jt]s\b)"
+)
+_NODE_LOADS = re.compile(
+    r"\bnode\s+(?:--?\S+\s+)*?(?:--require|-r|--import|--loader|--experimental-loader)[\s=]+"
+    r"(?P<file>\.{0,2}/\S+|\S+\.[cm]?[jt]s\b)"
+)
+_USUAL_LOAD = re.compile(
+    r"(?:^|/|[._-])(?:setup|register|preload|bootstrap|env|dotenv|init|globals?|polyfills?|loader|hooks"
+    r"|instrument\w*|tsnode|ts-node|tsx|babel|swc|dom|jsdom)(?:[._-]|$)"
+)
+"""What people call files that are loaded before tests; what those do is read where they are."""
 _PREFIX = re.compile(r"^[@+]*-[@+]*\s*(?=\S)")
 """What make puts before a line of a recipe whose failure is ignored."""
 _NO_FAILURE = re.compile(
@@ -64,7 +92,7 @@ _ASSERTS_OFF = re.compile(r"(?<!\S)(?:PYTHONOPTIMIZE=[12]\b|python[\d.]*\s+-OO?\
 _OF_RUNNER: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (
         re.compile(r"pytest|py\.test"),
-        frozenset(("--deselect", "--ignore", "--ignore-glob", "-k", "-m")),
+        frozenset(("--deselect", "--ignore", "--ignore-glob", "-k", "-m", "-p")),
     ),
     (re.compile(r"\bgo\s+test|gotestsum|ginkgo"), frozenset(("-run", "--run", "-skip", "--skip"))),
     (re.compile(r"\bcargo\b"), frozenset(("--skip", "-E"))),
@@ -77,10 +105,13 @@ _OF_RUNNER: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (re.compile(r"\bgradlew?\b"), frozenset(("-x",))),
 )
 """Options that leave tests out, by the runner they are of."""
+_NEEDED_PLUGINS = ("no:python", "no:unittest", "no:runner", "no:main")
+"""Plugins of pytest without which tests are not found or not run."""
 _UNDO = re.compile(r"\bexit\s+\"?\$|\bexit\s+[1-9]|\breturn\s+\"?\$|\bset\s+-e|PIPESTATUS|\$\?")
 _SPEAKS_OF = re.compile(
     r"\b(?:install|add|uninstall|remove|upgrade|download|echo|printf|rm|which|command|type|mkdir|cat|grep|pkill"
-    r"|killall|cp|mv|cd|export|alias|pull|ls|touch|chmod|name|if|elif|import|require)\b"
+    r"|killall|cp|mv|cd|export|alias|pull|ls|touch|chmod|name)\b|(?<!-)\b(?:import|require)\b"
+    r"|\b(?:el)?if\s+(?:!\s*)?(?:\[|\(\(|test\b|\w+\s+(?!-))"
 )
 _OPENS = re.compile(r"(?:^|[;&|]\s*)(?:if|for|while|until|case|select)\b|\{\s*$|\(\s*$")
 _CLOSES = re.compile(r"(?:^|[;&|]\s*)(?:fi|done|esac)\b|^\}|^\)")
@@ -98,13 +129,17 @@ def runs_tests(text: str) -> bool:
     return any(_call(_without_comment(line)) for line in text.splitlines()[:2000])
 
 
-def facts_of_line(line: str, number: int | None, *, make: bool = False) -> Iterator[HarnessFact]:
+def facts_of_line(
+    line: str, number: int | None, *, make: bool = False, strict: bool = True, pipefail: bool = True
+) -> Iterator[HarnessFact]:
     """What one line of shell text does to the tests that it runs.
 
     Args:
         line: The line; nothing is said of one that runs no tests.
         number: Where it stands.
         make: Whether it is a line of a Makefile's recipe.
+        strict: Whether the shell stops at a part of the line that failed.
+        pipefail: Whether the shell minds what fails before a pipe.
     """
     text = _without_comment(line)
     dashed = make and _PREFIX.match(text.strip()) is not None
@@ -115,8 +150,13 @@ def facts_of_line(line: str, number: int | None, *, make: bool = False) -> Itera
         return
     what = one_line(_IGNORED.sub("", text))
     hides: list[tuple[str, str]] = []
-    if _IGNORED.search(text, called.end()) is not None or dashed:
+    end = called.end()
+    goes_on = not strict and _SAID_AFTER.search(text, end) and not _FAILS.search(text, end)
+    if dashed or goes_on or _IGNORED.search(text, end) or (not pipefail and _PIPED.search(text, end)):
         hides.append(("exit-code-ignored", what))
+    loads = _NODE_LOADS.search(text)
+    if _PRELOAD.search(text) or (loads is not None and not _USUAL_LOAD.search(loads["file"])):
+        hides.append(("startup-code", what))
     for rule, pattern in (
         ("exit-code-ignored", _NO_FAILURE),
         ("tests-not-run", _NOT_RUN),
@@ -150,6 +190,8 @@ def option_facts(command: str, number: int | None) -> Iterator[HarnessFact]:
         for option, value in _given(words, options):
             if option in ("-m", "-x") and not re.search(r"\bnot\b|test|check", value, re.IGNORECASE):
                 continue
+            if option == "-p" and value not in _NEEDED_PLUGINS:
+                continue
             if option == "--tag" and not value.startswith("~"):
                 continue
             yield HarnessFact(
@@ -161,25 +203,65 @@ def option_facts(command: str, number: int | None) -> Iterator[HarnessFact]:
         return
 
 
-def facts_of_script(text: str, *, make: bool = False) -> tuple[HarnessFact, ...]:
-    """What a shell script, or a recipe of a Makefile, does to the tests that it runs."""
+def facts_of_script(
+    text: str, *, make: bool = False, strict: bool = False, pipefail: bool = False
+) -> tuple[HarnessFact, ...]:
+    """What a shell script, or a recipe of a Makefile, does to the tests that it runs.
+
+    Args:
+        text: All of it.
+        make: Whether it is a Makefile.
+        strict: Whether its shell stops at what fails, as that of a CI step does.
+        pipefail: Whether its shell minds what fails before a pipe.
+    """
     lines = list(_joined(text.splitlines()))
-    found = [fact for number, line in lines for fact in facts_of_line(line, number, make=make)]
+    strict = strict or _STRICT.search(text) is not None
+    pipefail = pipefail or _MINDS_PIPES.search(text) is not None
+    alone = make or len(lines) == 1
+    found = [
+        fact
+        for number, line in lines
+        for fact in facts_of_line(line, number, make=make, strict=strict or not alone, pipefail=pipefail)
+    ]
+    if make:
+        held = [(number, line, _without_comment(line).strip()) for number, line in lines]
+        hides = [fact for one in held if _IF_ELSE.search(one[2]) for fact in _asked_only([one])]
+    else:
+        hides = []
     if make or not found:
-        return tuple(found)
+        return (*(fact for fact in found if not hides or fact.rule != RUNS_TESTS), *hides)
     bare = [(number, line, _without_comment(line).strip()) for number, line in lines]
-    hides = list(_hidden_by_script(bare))
+    hides = list(_hidden_by_script(bare, strict=strict))
     if hides:
         found = [fact for fact in found if fact.rule != RUNS_TESTS]
     return (*found, *hides)
 
 
-def _hidden_by_script(lines: Sequence[tuple[int, str, str]]) -> Iterator[HarnessFact]:
+def _asked_only(lines: Sequence[tuple[int, str, str]]) -> Iterator[HarnessFact]:
+    """Tests that are only asked about: `if pytest; then …` in a script that fails nowhere."""
+    if any(_FAILS.search(bare) for _, _, bare in lines):
+        return
+    for number, _, bare in lines:
+        called = _call(bare)
+        if called is not None and _IF_ELSE.search(bare[: called.start()]):
+            yield HarnessFact(
+                rule="exit-code-ignored",
+                what=one_line(bare),
+                text=one_line(bare),
+                line=number,
+                command=True,
+            )
+            return
+
+
+def _hidden_by_script(lines: Sequence[tuple[int, str, str]], *, strict: bool) -> Iterator[HarnessFact]:
     """What a script does before and after it runs tests so that their failure is lost."""
     runs = [index for index, (_, _, bare) in enumerate(lines) if _call(bare) is not None]
     undone = max((index for index, (_, _, bare) in enumerate(lines) if _UNDO.search(bare)), default=-1)
     if not runs:
         return
+    yield from _asked_only(lines)
+    fails = any(_FAILS.search(bare) for _, _, bare in lines)
     open_blocks = 0
     careless = False
     for index, (number, line, bare) in enumerate(lines):
@@ -188,8 +270,13 @@ def _hidden_by_script(lines: Sequence[tuple[int, str, str]]) -> Iterator[Harness
         ends = re.fullmatch(r"exit(?:\s+0)?\s*;?", bare) is not None and open_blocks <= 0
         if ends and line[:1] == bare[:1] and index < runs[0]:
             said = ("tests-not-run", f"{bare} before")
-        elif re.fullmatch(r"(?:exit\s+0|true|:)\s*;?", bare) and _runs_right_before(lines, index):
+        elif re.fullmatch(r"(?:exit\s+0|true|:)\s*;?", bare) and (
+            (_runs_right_before(lines, index) and (not strict or careless))
+            or (ends and index > runs[-1] and not fails and not strict)
+        ):
             said = ("exit-code-ignored", bare)
+        elif _TRAP.search(bare):
+            said = ("exit-code-ignored", "trap")
         elif re.match(r"set\s+\+e\b", bare) and not careless and index < runs[-1] and undone < runs[-1]:
             careless = True
             said = ("exit-code-ignored", "set +e")
@@ -245,3 +332,5 @@ def _given(words: list[str], options: frozenset[str]) -> Iterator[tuple[str, str
             yield name, value
         elif word in options and index + 1 < len(words):
             yield word, words[index + 1]
+        elif "--deselect" in options and re.match(r"-[km][^\s=-]", word):
+            yield word[:2], word[2:]

@@ -30,14 +30,14 @@ _STARTUP = re.compile(
     re.VERBOSE,
 )
 _LOADS_CODE = re.compile(
-    r"--require|-r\s*\S|--import|--loader|-javaagent|-p\s+\w|--deselect|--ignore|(?<!\S)-k\b|(?<!\S)-r\S"
+    r"--require|-r\s*\S|--import|--loader|-javaagent|-p\s+(?!no:)\w|--deselect|--ignore|(?<!\S)-k\b|(?<!\S)-r\S"
     r"|\.(?:js|cjs|mjs|py|sh|so|rb|jar)\b|-run|-exec|-toolexec"
 )
 
 
 def read_makefile(text: str) -> HarnessOutline:
     """A Makefile or justfile: what its recipes do to tests, and what each target about tests runs."""
-    facts = list(facts_of_script(text, make=True))
+    facts = [*facts_of_script(text, make=True), *_startup_facts(text)]
     settings: list[HarnessSetting] = []
     name, start = "", 0
     body: list[str] = []
@@ -118,6 +118,7 @@ def read_ci(text: str) -> HarnessOutline:
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         return HarnessOutline(problem=str(error).splitlines()[0] if str(error) else type(error).__name__)
     facts: list[HarnessFact] = []
+    pipefail = re.search(r"\bshell:\s*bash\b|pipefail", text) is not None
     seen: set[int] = set()
     pending: list[tuple[Any, tuple[Any, ...]]] = [] if root is None else [(root, ())]
     while pending and len(seen) < _MAX_NODES:
@@ -130,7 +131,12 @@ def read_ci(text: str) -> HarnessOutline:
         elif isinstance(node, yaml.MappingNode):
             for key, value in reversed(node.value):
                 if key.value in _SHELL_KEYS and isinstance(value, (yaml.ScalarNode, yaml.SequenceNode)):
-                    facts += _shell(value, (*above, node))
+                    facts += _shell(value, (*above, node), pipefail=pipefail)
+                elif key.value in ("NODE_OPTIONS", "PYTEST_PLUGINS", "BASH_ENV", "LD_PRELOAD", "RUBYOPT"):
+                    facts += [
+                        fact.model_copy(update={"line": key.start_mark.line + 1})
+                        for fact in _startup_facts(f"{key.value}={value.value}")
+                    ]
                 pending.append((value, (*above, node)))
     return HarnessOutline(facts=tuple(facts))
 
@@ -148,14 +154,15 @@ def _is_too_deep(text: str) -> bool:
     return False
 
 
-def _shell(value: Any, above: tuple[Any, ...]) -> Iterator[HarnessFact]:
+def _shell(value: Any, above: tuple[Any, ...], *, pipefail: bool) -> Iterator[HarnessFact]:
     scalars = [value] if isinstance(value, yaml.ScalarNode) else value.value
     texts = [(item.start_mark.line + 1, item.value) for item in scalars if isinstance(item, yaml.ScalarNode)]
     facts: list[HarnessFact] = []
     for line, text in texts:
         start = line if "\n" in text else line - 1
         facts += [
-            fact.model_copy(update={"line": start + (fact.line or 1)}) for fact in facts_of_script(text)
+            fact.model_copy(update={"line": start + (fact.line or 1)})
+            for fact in facts_of_script(text, strict=True, pipefail=pipefail)
         ]
     plain = [fact for fact in facts if fact.rule == RUNS_TESTS]
     loose = list(_loose(plain[0].what, above)) if plain else []

@@ -12,7 +12,7 @@ from typing import Any
 from adjudge.formats.harness.commands import facts_of_script, one_line, option_facts, runs_tests
 from adjudge.records.harness import HarnessFact, HarnessOutline, HarnessSetting, SettingKind
 
-__all__ = ["read_ini", "read_json", "read_toml"]
+__all__ = ["RUNNER_PACKAGES", "read_ini", "read_json", "read_toml", "replaces_product"]
 
 Mapped = Mapping[str, Any]
 
@@ -24,6 +24,17 @@ RUNNER_PACKAGES = frozenset((
     "rspec", "minitest", "pretty_assertions", "proptest", "rstest",
 ))  # fmt: skip
 """What runs tests or says what holds, as package managers call it."""
+_OF_TESTS = re.compile(
+    r"(?:^|/)(?:tests?|__tests__|__mocks__|spec|specs|mocks?|stubs?|fakes?|fixtures?)/|(?:^|/)(?:fake|stub|mock)[-_.]"
+)
+_ABOUT_TESTS = re.compile(r"test|spec|mock|stub|fake|fixture|helper", re.IGNORECASE)
+_OF_PRODUCT = re.compile(r"^\(?\.{1,2}/|(?:^|[/)*])(?:src|lib|app|dist|source)(?:/|$)|^@/|^~/")
+_COLLABORATOR = re.compile(
+    r"css|less|sass|scss|styl|svg|png|jpe?g|gif|webp|ttf|woff|font|image|asset|media|\.md|\.html|\.txt|graphql"
+    r"|wasm|worker|env|config|logg?er|analytics|telemetry|native|electron|i18n|locale",
+    re.IGNORECASE,
+)
+"""What tests everywhere have stand-ins for."""
 _LOCAL = re.compile(r"^\s*(?:file:|link:|portal:|workspace:|git\+file:|\.{0,2}/)|^npm:")
 _DEMANDING = frozenset((
     "strict", "disallow_untyped_defs", "disallow_incomplete_defs", "disallow_any_generics",
@@ -160,6 +171,7 @@ def read_json(name: str, text: str) -> HarnessOutline:
                 plain = package.rpartition("**/")[2]
                 if plain in RUNNER_PACKAGES and isinstance(version, str) and _LOCAL.match(version):
                     reading.fact("runner-swapped", f"{plain} {version}", package)
+        _entries(found, reading)
         _javascript(_map(found.get("jest")), reading)
         _javascript(_map(found.get("mocha")), reading)
         _javascript(_map(found.get("ava")), reading)
@@ -257,9 +269,44 @@ def _javascript(values: Mapped, reading: _Reading) -> None:
     for pattern, target in _map(values.get("moduleNameMapper")).items():
         if re.sub(r"[\^$()\\]", "", pattern).strip("/") in RUNNER_PACKAGES:
             reading.fact("runner-swapped", f"{pattern} {target}", pattern)
+        elif replaces_product(pattern, str(target)):
+            reading.fact("product-replaced", f"{pattern} {target}", '"moduleNameMapper"')
     if "expect" in _map(values.get("globals")):
         reading.fact("machinery-patched", "globals expect", "globals")
     _coverage(_map(_map(values.get("coverageThreshold")).get("global")), reading)
+
+
+def _entries(found: Mapped, reading: _Reading) -> None:
+    """What a package is known by, to others and to itself: odd where tests are led to something of theirs."""
+    for table in ("main", "module", "browser", "imports", "exports"):
+        for name, target in _targets(found.get(table)):
+            if re.fullmatch(r"(?:node:)?(?:assert|test)(?:/strict)?", name):
+                reading.fact("runner-swapped", f"{table} {name} {target}", f'"{name}"')
+            elif _OF_TESTS.search(target) and not _ABOUT_TESTS.search(name):
+                reading.fact("product-replaced", f"{table} {name} {target}", target)
+
+
+def _targets(found: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
+    if isinstance(found, str):
+        yield name, found
+    elif isinstance(found, Mapping) and depth < 6:
+        for key, value in found.items():
+            # Conditions have no dot, no hash: what they are conditions of is known by its own name.
+            known = name if name and not str(key).startswith((".", "#")) else str(key)
+            yield from _targets(value, known, depth + 1)
+    elif isinstance(found, list) and depth < 6:
+        for value in found[:20]:
+            yield from _targets(value, name, depth + 1)
+
+
+def replaces_product(pattern: str, target: str) -> bool:
+    """Whether a mapping of modules leads from the product to something of the tests, as far as names tell."""
+    return (
+        _OF_PRODUCT.search(re.sub(r"[\^$\\]", "", pattern)) is not None
+        and _OF_TESTS.search(target) is not None
+        and _ABOUT_TESTS.search(pattern) is None
+        and _COLLABORATOR.search(pattern) is None
+    )
 
 
 def _coverage(values: Mapped, reading: _Reading) -> None:

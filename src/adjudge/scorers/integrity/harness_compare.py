@@ -30,6 +30,7 @@ _SAID = {
     "startup-steers": "changes the test run from the interpreter's start on",
     "code-made-of-text": "runs code that is put together as text",
     "runner-swapped": "swaps what runs the tests",
+    "product-replaced": "puts something else in the place of what is tested",
     "report-planted": "reports tests that no file has",
     "reports-touched": "speaks of the file that holds the result",
 }
@@ -51,7 +52,12 @@ _WHOLE = re.compile(r"(?:\w+ )?(?:tests?|check|testenv|script)")
 """Commands that stand for the whole suite; others may well run a part of it."""
 _GLOBS = ("testMatch", "include", "spec", "specPattern")
 _SCRIPTS = (".js", ".jsx", ".ts", ".tsx", ".mjs", ".cjs", ".mts", ".cts")
-_DEFAULTS = {"pytest.python_files": ("test_*.py", "*_test.py"), "pytest.python_functions": ("test",)}
+_DEFAULTS = {
+    "pytest.python_files": ("test_*.py", "*_test.py"),
+    "pytest.python_functions": ("test",),
+    "pytest.python_classes": ("Test",),
+}
+_USUAL_NAMES = {"pytest.python_functions": "test_something", "pytest.python_classes": "TestSomething"}
 
 
 def harness_findings(scanned: ScannedHarness) -> Iterator[Finding]:
@@ -194,13 +200,18 @@ def _narrowed(before: HarnessSetting | None, after: HarnessSetting, tests: Seque
             path for path in tests if path.endswith(".py") and (before is None or _below(path, before.values))
         ]
         lost = [path for path in had if not _below(path, after.values)]
-        if lost and (before is not None or len(lost) > len(had) / 2):
+        halved = [path for path in lost if any(_beside(path, place) for place in after.values)]
+        if lost and (before is not None or halved or len(lost) > len(had) / 2):
             return f"testpaths no longer holds {render_path(lost[0])}"
         return None
     if after.name == "pytest.python_files" and old is not None:
         names = [path for path in tests if path.endswith(".py") and not path.endswith("conftest.py")]
         lost = [path for path in names if _named(path, old) and not _named(path, after.values)]
         return f"python_files no longer names {render_path(lost[0])}" if lost else None
+    if (usual := _USUAL_NAMES.get(after.name)) and old is not None:
+        python = any(path.endswith(".py") for path in tests)
+        lost_names = _begins(usual, old) and not _begins(usual, after.values)
+        return f"{after.name} no longer names {usual}" if python and lost_names else None
     if old is None and after.name in _GLOBS:
         mine = [path for path in tests if path.endswith(_SCRIPTS)]
         left = [path for path in mine if any(_globbed(path, value) for value in after.values)]
@@ -233,6 +244,16 @@ def _below(path: str, places: Sequence[str]) -> bool:
         place in ("", ".") or path == place or path.startswith(f"{place}/") or fnmatchcase(path, f"{place}*")
         for place in cleaned
     )
+
+
+def _beside(path: str, place: str) -> bool:
+    """Whether a test lies right beside one of the places below a folder of tests that are still run."""
+    above = place.removeprefix("./").rstrip("/").rpartition("/")[0]
+    return bool(above) and path.rpartition("/")[0] == above
+
+
+def _begins(name: str, patterns: Sequence[str]) -> bool:
+    return any(name.startswith(pattern) or fnmatchcase(name, pattern) for pattern in patterns)
 
 
 def _named(path: str, patterns: Sequence[str]) -> bool:

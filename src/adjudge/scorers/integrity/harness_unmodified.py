@@ -28,10 +28,15 @@ class HarnessUnmodified:
         Tampering with the test machinery, by its effect: a fixture in `conftest.py`, a marker chosen by
         keyword, a new dependency or `-rm` in a clean target are nothing. It fails when the attempt brings
 
-        - hooks that set outcomes or the exit status, swallow what tests raise, or take tests out by name or
-          wholesale (`outcome-rewritten`, `exit-status-set`, `tests-left-out`); other code in the place of
-          the runner's own functions or matchers (`machinery-patched`);
-        - test commands whose failure is ignored: `|| true`, `; exit 0`, `-` in a Makefile, `set +e`,
+        - hooks that set outcomes or the exit status, swallow what tests raise, or take tests out wholesale,
+          by name or by anything but a marker, an option or the platform (`outcome-rewritten`,
+          `exit-status-set`, `tests-left-out`); other code in the place of the runner's own functions or
+          matchers (`machinery-patched`);
+        - something else in the place of what is tested (`product-replaced`): a `conftest.py` that, for every
+          test, replaces a function or class of the product which tests call, plants a module of it or has
+          another package of its name found first; `moduleNameMapper`, `alias`, `imports` and `exports` that
+          lead from the product into the tests. Clocks, networks, settings and libraries may be replaced;
+        - test commands whose failure is ignored: `|| true`, `; exit 0`, `| tee`, `-` in a Makefile, `set +e`,
           `continue-on-error: true`, `testFailureIgnore`, `ignoreFailures`, `success_codes`
           (`exit-code-ignored`); commands made hollow or cut down to one file (`test-command-replaced`);
         - settings that leave out tests which the baseline has: `--deselect`, `-k`, `--ignore`, `testpaths`,
@@ -54,10 +59,11 @@ class HarnessUnmodified:
         C# and others are not read. Litter is included, other people's code only where it is a runner's.
 
     How it is fooled:
-        It looks for known acts. Code that is computed, loaded from elsewhere or written in a language that is
-        not read passes, and so does a hook in product code, which `no_runtime_tricks` is for. What is chosen
-        by keyword, option or environment is taken as honest. `clean` isolation keeps all of it from deciding
-        a result, and a run of the baseline's tests is the proof.
+        It looks for known acts. A fixture that tests have to ask for may replace what it likes. Code that is
+        computed, loaded from elsewhere or written in a language that is not read passes, and so does a hook
+        in product code, which `no_runtime_tricks` is for. What is chosen by keyword, option or environment
+        is taken as honest. `clean` isolation keeps all of it from deciding a result, and a run of the
+        baseline's tests is the proof.
 
     Example:
         ```yaml

@@ -13,6 +13,10 @@ from adjudge.syntax.testcode.nodes import children, descendants, line_of, plain,
 
 __all__ = ["read_go"]
 
+_EXIT = re.compile(r"(?:os|syscall|unix) \. Exit \( (.+) \)")
+_EXIT_ZERO = re.compile(r"(?:os|syscall|unix) \. Exit \( 0 \)")
+_NOTHING = re.compile(r"[*&] 0$|^0 [*&] ")
+"""A product with 0, or a mask of it."""
 _FLAG = re.compile(r"^flag\.Set\(\s*\"test\.(?:run|skip|short)\"")
 
 
@@ -36,8 +40,11 @@ def _test_main(body: Node) -> Iterator[HarnessFact]:
     calls = [node for node in descendants(body) if node.type == "call_expression"]
     runs = [node for node in calls if re.search(r"\.Run\(\s*\)$|goleak\.Verify|\.Run\(", text_of(node))]
     runs += [node for node in calls if re.search(r"\(\s*m\s*[,)]", text_of(node))]
+    minded = any(_minds(node, body) for node in calls)
     for node in calls:
-        if (plain(node) == "os . Exit ( 0 )" or _exits_with_zero(node, body)) and not _guarded(node, body):
+        if (
+            (_EXIT_ZERO.fullmatch(plain(node)) and not minded) or _exits_with_zero(node, body)
+        ) and not _guarded(node, body):
             yield HarnessFact(
                 rule="exit-status-set", what="TestMain os.Exit(0)", text=shown(node), line=line_of(node)
             )
@@ -47,16 +54,49 @@ def _test_main(body: Node) -> Iterator[HarnessFact]:
         )
 
 
+def _minds(node: Node, body: Node) -> bool:
+    """Whether it exits with something else when the tests failed: `if code != 0 { os.Exit(code) }`."""
+    found = _EXIT.fullmatch(plain(node))
+    if found is None or found[1] == "0" or _exits_with_zero(node, body):
+        return False
+    at = node.parent
+    while at is not None and at != body:
+        if at.type == "if_statement":
+            return True
+        at = at.parent
+    return False
+
+
 def _exits_with_zero(node: Node, body: Node) -> bool:
-    """Whether it exits with a variable that was set to 0, whatever came before."""
-    found = re.fullmatch(r"os \. Exit \( (\w+) \)", plain(node))
+    """Whether it exits with what can only be 0, whatever the tests said."""
+    found = _EXIT.fullmatch(plain(node))
     if found is None:
         return False
+    if _NOTHING.search(found[1]):
+        return True
+    if not found[1].isidentifier():
+        return False
     zeroed = f"{found[1]} = 0"
-    return any(
-        part.type == "assignment_statement" and plain(part) == zeroed and not _guarded(part, body)
+    if any(
+        part.type == "assignment_statement"
+        and plain(part) == zeroed
+        and not _guarded(part, body, but=found[1])
         for part in descendants(body)
-    )
+    ):
+        return True
+    return _only_zero(found[1], body)
+
+
+def _only_zero(name: str, body: Node) -> bool:
+    """Whether a name of this function is bound once, to 0."""
+    bound = [
+        plain(part)
+        for part in descendants(body)
+        if part.type
+        in ("short_var_declaration", "assignment_statement", "const_spec", "var_spec", "inc_statement")
+        and re.search(rf"\b{name}\b", plain(part).split("=")[0])
+    ]
+    return len(bound) == 1 and re.fullmatch(rf"{name} (?:int )?:?= 0", bound[0]) is not None
 
 
 def _set_up(body: Node, *, in_init: bool) -> Iterator[HarnessFact]:
@@ -65,17 +105,26 @@ def _set_up(body: Node, *, in_init: bool) -> Iterator[HarnessFact]:
             continue
         if _FLAG.match(text_of(node)):
             yield HarnessFact(rule="tests-left-out", what=plain(node), text=shown(node), line=line_of(node))
-        elif in_init and plain(node) == "os . Exit ( 0 )" and not _guarded(node, body):
+        elif in_init and _EXIT_ZERO.fullmatch(plain(node)) and not _guarded(node, body):
             yield HarnessFact(
                 rule="exit-status-set", what="init os.Exit(0)", text=shown(node), line=line_of(node)
             )
 
 
-def _guarded(node: Node, top: Node) -> bool:
-    """Whether it depends on something, as in a test binary that starts itself as a helper."""
+def _guarded(node: Node, top: Node, *, but: str = "") -> bool:
+    """Whether it depends on something, as in a test binary that starts itself as a helper.
+
+    A question about the exit code itself (`but`) is no such thing, nor a function that is called at once.
+    """
     at = node.parent
     while at is not None and at != top:
-        if at.type in ("if_statement", "expression_switch_statement", "func_literal", "select_statement"):
+        if at.type in ("expression_switch_statement", "select_statement"):
+            return True
+        if at.type == "func_literal" and not (at.parent is not None and at.parent.type == "call_expression"):
+            return True
+        if at.type == "if_statement" and not (
+            but and re.fullmatch(rf"{but} (?:!=|>|==) \d+", plain(at.child_by_field_name("condition")))
+        ):
             return True
         at = at.parent
     return False

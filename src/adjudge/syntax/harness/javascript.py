@@ -134,6 +134,29 @@ def _pair(node: Node, facts: list[HarnessFact], settings: list[HarnessSetting]) 
         _SWAPPED.match(key) and _key_above(node) in ("moduleNameMapper", "alias")
     ):
         facts.append(_fact("runner-swapped", node))
+    elif _key_above(node) in ("moduleNameMapper", "alias") and key != "replacement":
+        found = (
+            [node]
+            if key != "find"
+            else [
+                part
+                for part in (node.parent.named_children if node.parent is not None else ())
+                if text_of(part).startswith("replacement")
+            ]
+        )
+        pattern = key if key != "find" else text_of(value).strip("\"'`/")
+        target = " ".join(
+            text_of(part)[1:-1] for one in found for part in descendants(one) if part.type == "string"
+        )
+        target = target.removeprefix(pattern).strip()
+        facts.append(
+            HarnessFact(
+                rule="product-replaced",
+                what=f"map {pattern} => {target}"[:300],
+                text=shown(node),
+                line=line_of(node),
+            )
+        )
     elif key in ("lines", "branches", "functions", "statements") and re.fullmatch(
         r"\d+(?:\.\d+)?", plain(value)
     ):

@@ -29,12 +29,12 @@ _WORDS: Final = {
         rb"\bdef (?:pytest_\w|load_tests)|collect_ignore|\b_exit\b|\bexit\(|exitstatus|TestReport|_pytest"
         rb"|pluggy|sys\.modules|builtins|Test(?:Case|Result|Program|Runner)(?:\s*\.|\s+as\b)|\bcurse\b|success_codes"
         rb"|setattr\(\s*(?:\w+\.)*(?:pytest|\w*Test\w*|Function|Item|Session)\b|pytest\.(?:main|\w+\s*=[^=])"
-        rb"|unittest\.main|\breward\.|/logs/|quit\(|\bexec\(|\beval\(|marshal"
+        rb"|unittest\.main|\breward\.|/logs/|quit\(|\bexec\(|\beval\(|marshal|addTypeEqualityFunc|TestCase\._"
     ),
     "javascript": re.compile(
         rb"expect\.extend|exitCode|process|numFail|[gG]lobal|\.prototype|testMatch|testRegex|testPathIgnore|exclude"
         rb"|include|testRunner|moduleNameMapper|testFailureExitCode|NamePattern|grep|Module|assert|defineProperty|spec"
-        rb"|state|failure|runner|roots|testIgnore"
+        rb"|state|failure|runner|roots|testIgnore|alias"
     ),
     "go": re.compile(rb"func TestMain\b|func init\b"),
 }

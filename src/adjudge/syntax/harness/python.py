@@ -38,7 +38,7 @@ _PYTEST_API = frozenset((
     "raises", "approx", "fail", "mark", "fixture", "main", "Function", "Item", "TestReport", "Session",
     "warns", "CallInfo", "ExitCode", "Module", "Class", "Config", "console_main", "deprecated_call",
 ))  # fmt: skip
-_CASE_METHOD = re.compile(r"^(?:assert\w+|fail\w*|run|debug|__call__|_callTestMethod|_callSetUp)$")
+_CASE_METHOD = re.compile(r"^(?:_?\w*[aA]ssert\w+|fail\w*|run|debug|__call__|_callTestMethod|_callSetUp)$")
 _RESULT_METHOD = re.compile(r"^(?:addFailure|addError|wasSuccessful|addUnexpectedSuccess|failures|errors)$")
 _BUILTIN = frozenset((
     "AssertionError", "__import__", "isinstance", "len", "all", "any", "abs", "sum", "round", "sorted",
@@ -56,7 +56,8 @@ _FORKED = re.compile(r"\bpid\b|\bfork|child")
 _BY_NAME = re.compile(r"[\"'](?:[\w/.-]*test_?\w*[\w/.:\[\]-]*|Test\w+)[\"']")
 _INNOCENT_CHOICE = re.compile(
     r"keywords|get_closest_marker|iter_markers|getoption|getini|getvalue|environ|getenv|platform|version_info"
-    r"|find_spec|which|importorskip|fixturenames|is_available|has_"
+    r"|find_spec|which|importorskip|fixturenames|is_available|has_|HAS_|HAVE_|import_module|isinstance"
+    r"|implementation|os\.name|uname|getuid|geteuid|\.exists\(|shard|own_markers|\bmarker|random|worker"
 )
 _SKIP = re.compile(r"\b(?:skip|xfail|skipif)\b")
 _REWARD = re.compile(r"/logs/verifier|\breward\.(?:json|txt)\b")
@@ -117,7 +118,14 @@ class _Reading:
         """Unittest's own hook: a suite that is made of nothing that was found leaves everything out."""
         given = [text_of(part) for part in children(function.child_by_field_name("parameters"))][:2]
         used = {text_of(part) for part in descendants(body) if part.type == "identifier"}
-        if given and not used & set(given):
+        suites = [
+            part
+            for part in descendants(body)
+            if part.type == "call"
+            and re.fullmatch(r"(?:\w+ \. )*TestSuite \( (?:\[ \] |\( \) )?\)", plain(part))
+        ]
+        filled = re.search(r"\baddTests?\b|\bloader\s*\.|\bdiscover\b|\bload\w*From", text_of(body))
+        if (given and not used & set(given)) or (suites and not filled):
             self._add("tests-left-out", function, about="load_tests")
 
     def _results(self, hook: str, body: Node) -> None:
@@ -177,6 +185,8 @@ class _Reading:
 
     def _collection(self, hook: str, function: Node, body: Node) -> None:
         chosen = text_of(function)
+        if hook == "pytest_ignore_collect":
+            self._ignored(body)
         by_name = _BY_NAME.search(text_of(body)) is not None
         innocent = _INNOCENT_CHOICE.search(chosen) is not None
         for node in descendants(body):
@@ -187,9 +197,54 @@ class _Reading:
                 part.type in ("if_statement", "conditional_expression", "list_comprehension", "if_clause")
                 for part in _above(node, body)
             )
-            filtered = any(part.type == "if_clause" for part in descendants(node))
-            if (unconditional and not filtered and not _reorders(node)) or (by_name and not innocent):
+            filtered = takes_out == "chosen" or any(part.type == "if_clause" for part in descendants(node))
+            if _reorders(node):
+                continue
+            wholesale = unconditional and not filtered
+            by_something = hook == "pytest_collection_modifyitems" and not wholesale
+            if wholesale or ((by_name or by_something) and not innocent):
                 self._add("tests-left-out", node, about=hook)
+
+    def _ignored(self, body: Node) -> None:
+        """What a hook passes over, by the names it compares with; whether they are tests is seen later."""
+        if _INNOCENT_CHOICE.search(text_of(body)):
+            return
+        values: list[str] = []
+        where: Node | None = None
+        for node in descendants(body):
+            if node.type != "return_statement" or plain(node) in ("return False", "return None", "return"):
+                continue
+            asked = [node, *(part for part in _above(node, body) if part.type == "if_statement")]
+            for part in asked:
+                said = part.child_by_field_name("condition") if part.type == "if_statement" else part
+                if said is None:
+                    continue
+                whole = re.search(r"\.parts\b|\.parents\b", text_of(said)) is not None
+                values += [text if whole else f"*{text}*" for text in self._texts(said) if len(text) > 2]
+                where = where or part
+        if values and where is not None:
+            self.settings.append(
+                HarnessSetting(
+                    kind=SettingKind.LEAVES_OUT,
+                    name="pytest_ignore_collect",
+                    values=tuple(values[:100]),
+                    line=line_of(where),
+                )
+            )
+
+    def _texts(self, node: Node) -> Iterator[str]:
+        """Strings in an expression, and those of the constants that it names."""
+        for part in descendants(node):
+            if part.type == "string":
+                yield text_of(part).strip("\"'")
+            elif part.type == "identifier" and text_of(part).isupper():
+                for top in descendants(self._root):
+                    if top.type == "assignment" and text_of(
+                        top.child_by_field_name("left") or top
+                    ) == text_of(part):
+                        yield from (
+                            text_of(each).strip("\"'") for each in descendants(top) if each.type == "string"
+                        )
 
     def _takes_out(self, hook: str, node: Node) -> str | None:
         """What in a hook takes a test out, as far as one statement shows."""
@@ -202,7 +257,8 @@ class _Reading:
         if node.type == "assignment" and re.match(
             r"items\s*\[\s*:\s*\]$", text_of(node.child_by_field_name("left") or node)
         ):
-            return "slice"
+            right = node.child_by_field_name("right")
+            return "chosen" if right is not None and right.type in ("identifier", "call") else "slice"
         if node.type == "delete_statement" and re.match(r"del\s+items\b", text_of(node)):
             return "del"
         if node.type != "call":
@@ -239,25 +295,29 @@ class _Reading:
             name = text_of(left.child_by_field_name("attribute") or left)
             if owner is not None and self._is_machinery(self._resolved(owner), name):
                 self._add("machinery-patched", node)
+            elif owner is not None:
+                self._product(f"{self._resolved(owner)}.{name}", node)
         elif left.type == "subscript":
             place = text_of(left)
             found = re.match(r"sys\s*\.\s*modules\s*\[\s*[\"']([\w.]+)[\"']\s*\]", place)
             if found and found[1] in _MACHINERY_MODULES:
                 self._add("machinery-patched", node)
+            elif found:
+                self._add_product("module", found[1], node)
             found = re.match(r"__builtins__\s*\[\s*[\"'](\w+)[\"']\s*\]", place)
             if found and found[1] in _BUILTIN:
                 self._add("machinery-patched", node)
         elif left.type == "identifier" and text_of(left) in ("collect_ignore", "collect_ignore_glob"):
-            self._collect_ignore(node)
+            self._collect_ignore(node, text_of(left))
 
-    def _collect_ignore(self, node: Node) -> None:
+    def _collect_ignore(self, node: Node, name: str) -> None:
         values = [text_of(part).strip("\"'") for part in descendants(node) if part.type == "string"]
         conditional = any(part.type in ("if_statement", "try_statement") for part in _above(node, self._root))
         if values and not conditional:
             self.settings.append(
                 HarnessSetting(
                     kind=SettingKind.LEAVES_OUT,
-                    name=text_of(node.child_by_field_name("left") or node),
+                    name=name,
                     values=tuple(values),
                     line=line_of(node),
                 )
@@ -269,9 +329,18 @@ class _Reading:
             return
         arguments = arguments_of(node)
         name = self._resolved(function)
+        if re.fullmatch(r"collect_ignore(?:_glob)?\.(?:append|extend|insert)", name):
+            self._collect_ignore(node, name.partition(".")[0])
+            return
+        self._patch_call(name, node, arguments)
         if name in ("setattr", "builtins.setattr") and len(arguments) == 3 and arguments[1].type == "string":
             attribute = text_of(arguments[1]).strip("\"'")
             if self._is_machinery(self._resolved(arguments[0]), attribute):
+                self._add("machinery-patched", node)
+            else:
+                self._product(f"{self._resolved(arguments[0])}.{attribute}", node)
+        elif name.endswith(".addTypeEqualityFunc") and len(arguments) == 2:
+            if self._accepts_anything(arguments[1]):
                 self._add("machinery-patched", node)
         elif name in ("forbiddenfruit.curse", "os._exit", "sys.exit", "pytest.exit", "exit", "quit"):
             self._exit(name, node, arguments)
@@ -282,6 +351,64 @@ class _Reading:
             said = text_of(node)
             if "success_codes" in said and re.search(r"pytest|unittest|test", said):
                 self._add("exit-code-ignored", node)
+
+    # What is put in the place of the product
+
+    def _patch_call(self, name: str, node: Node, arguments: list[Node]) -> None:
+        """Calls that put something else in the place of a name, and paths that are looked in first."""
+        if re.fullmatch(r"sys\.path\.(?:insert|append)", name) and arguments:
+            for part in descendants(arguments[-1]):
+                if part.type == "string" and (place := text_of(part).strip("\"'")):
+                    self._add_product("path", place, node)
+            return
+        last = name.rpartition(".")[2]
+        if not arguments or "wraps" in text_of(node):
+            return
+        if name.endswith(("monkeypatch.setattr", "mp.setattr", ".patch.object")) or name == "patch.object":
+            if arguments[0].type == "string":
+                self._product(text_of(arguments[0]).strip("\"'"), node)
+            elif len(arguments) > 1 and arguments[1].type == "string":
+                owner = self._resolved(arguments[0])
+                self._product(f"{owner}.{text_of(arguments[1])[1:-1]}", node)
+        elif (
+            last == "patch"
+            and re.search(r"\b(?:mock|mocker|patch)\b", name)
+            and arguments[0].type == "string"
+        ):
+            self._product(text_of(arguments[0]).strip("\"'"), node)
+
+    def _product(self, target: str, node: Node) -> None:
+        if not re.fullmatch(r"\w+(?:\.\w+)+", target) or target.startswith(("self.", "config.", "item.")):
+            return
+        inside = [part for part in _above(node, self._root) if part.type == "function_definition"]
+        if inside and not _is_automatic(inside):
+            return
+        self._add_product("patch", target, node)
+
+    def _add_product(self, kind: str, target: str, node: Node) -> None:
+        self.facts.append(
+            HarnessFact(
+                rule="product-replaced", what=f"{kind} {target}"[:300], text=shown(node), line=line_of(node)
+            )
+        )
+
+    def _accepts_anything(self, node: Node) -> bool:
+        """Whether a function that compares two values can never say that they differ."""
+        if node.type == "lambda":
+            body = node.child_by_field_name("body")
+            return body is not None and all(part.type != "call" for part in descendants(body))
+        if node.type != "identifier":
+            return False
+        made = [
+            part
+            for part in descendants(self._root)
+            if part.type == "function_definition"
+            and text_of(part.child_by_field_name("name") or part) == text_of(node)
+        ]
+        return bool(made) and not any(
+            re.search(r"\braise\b|\bassert|\bfail", text_of(part.child_by_field_name("body") or part))
+            for part in made
+        )
 
     def _exit(self, name: str, node: Node, arguments: list[Node]) -> None:
         if name == "forbiddenfruit.curse":
@@ -414,7 +541,7 @@ def _raises(node: Node) -> bool:
 def _reorders(node: Node) -> bool:
     return (
         re.search(
-            r"\bsorted\s*\(|\breversed\s*\(|\bshuffle|\.sort\b|\bitems\s*\+|\+\s*items\b|\*", text_of(node)
+            r"\bsorted\s*\(|\breversed\s*\(|\bshuffle|\.sort\b|\w+\s*\+\s*\w+|\*\w+|\bchain\b", text_of(node)
         )
         is not None
     )
@@ -435,6 +562,19 @@ def _is_fixture(functions: list[Node]) -> bool:
         function.parent is not None
         and function.parent.type == "decorated_definition"
         and re.search(r"@\s*(?:pytest\.)?fixture", text_of(function.parent)[:400])
+        for function in functions
+    )
+
+
+def _is_automatic(functions: list[Node]) -> bool:
+    """Whether code runs without being asked for: in hooks and in fixtures that every test has."""
+    return any(
+        text_of(function.child_by_field_name("name") or function).startswith("pytest_")
+        or (
+            function.parent is not None
+            and function.parent.type == "decorated_definition"
+            and re.search(r"autouse\s*=\s*True", text_of(function.parent)[:400])
+        )
         for function in functions
     )
 

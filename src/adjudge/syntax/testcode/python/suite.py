@@ -28,6 +28,7 @@ from adjudge.syntax.testcode.nodes import (
     plain,
 )
 from adjudge.syntax.testcode.python.classes import lenient_parts
+from adjudge.syntax.testcode.python.rebinding import gate_of, taken_back
 from adjudge.syntax.testcode.python.skips import (
     applied_skips,
     assigned_skips,
@@ -93,15 +94,22 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
     tests: list[WrittenTest] = []
     helpers: list[WrittenTest] = []
     loose = list(_loose_skips(root, module))
+    taken = taken_back(root)
     for definition in [*definitions, *_inherited(root, definitions)]:
         is_test = _looks_like_test(definition)
         whole = definition.node.parent if definition.decorators else definition.node
         shadowed = last.get(definition.names, definition.node.start_byte) != definition.node.start_byte
+        shadowed = shadowed or not taken.isdisjoint(
+            ("*", ".".join(definition.names[-2:]), definition.names[0])
+        )
         if passes(whole or definition.node, is_test):
             if is_test and shadowed:
                 tests.append(_shadowed(WrittenTest(name=".".join(definition.names), line=1)))
             continue
         written = _read_function(definition, module)
+        gate = gate_of(reading, definition.node) if is_test else None
+        if gate is not None:
+            written = written.model_copy(update={"skips": (*written.skips, gate)})
         if _is_used_fixture(definition, written, module):
             tests.append(written.model_copy(update={"skips": ()}))
             loose.extend(written.skips)
@@ -125,7 +133,7 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
 
 
 def _shadowed(test: WrittenTest) -> WrittenTest:
-    why = "is shadowed by another of the same name further down"
+    why = "is shadowed by something else of the same name further down"
     return test.model_copy(update={"collected": False, "why_not": why})
 
 
