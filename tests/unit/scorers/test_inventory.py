@@ -224,3 +224,28 @@ def test_a_failing_test_that_was_rewritten_is_not_lost_where_the_baselines_pass(
     assert "pass over the product" in outcome.reason
     deleted = {"a.py": "x = 0\n"}
     assert rules(look((), deleted, before=red, compared=Comparison.GREEN_CLEAN)) != []
+
+
+def test_a_file_that_moved_where_nothing_is_collected_lost_its_tests() -> None:
+    three = (*BOTH, a_test("test_h"))
+    moved = {"a.py": "x = 1\n", "attic/test_a.py": BEFORE, "tests/test_new.py": "def test_x():\n    f()\n"}
+    new = InventoryTest(id="tests/test_new.py::test_x", outcome=PASSED, path="tests/test_new.py")
+    assert rules(look((new,), moved, before=three)) == ["test-not-collected"] * 3
+    assert look((new,), moved, before=three, compared=Comparison.GREEN_CLEAN).verdict is Verdict.PASS
+    elsewhere = [
+        test.model_copy(update={"id": test.id.replace("tests/", "attic/"), "path": "attic/test_a.py"})
+        for test in three
+    ]
+    assert look((new, *elsewhere), moved, before=three).verdict is Verdict.PASS
+    renamed = (new, a_test("test_one"), a_test("test_two"))
+    assert look(renamed, moved, before=three).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("how", "found"), [("skipped", "test-newly-skipped"), ("failed", None)])
+def test_a_file_that_is_skipped_as_a_whole_skips_its_failing_tests(how: str, found: str | None) -> None:
+    red = (a_test("test_f", TestOutcome.FAILED, ran=("a.py",)),)
+    put_off = BEFORE.replace("from a import f", "f = pytest.importorskip('b').f")
+    outcome = look(
+        (), {"a.py": "x = 1\n", PATH: put_off}, before=red, uncollected=(f"{PATH}: {how}: no module b",)
+    )
+    assert rules(outcome) == ([found] if found else [])

@@ -166,6 +166,10 @@ class _Look:
             _is_test(path) or path.rpartition("/")[2] == "conftest.py" for path in touched
         )
         """Whether fixtures or helpers may do something else than they did."""
+        self._named_before, self._named_after = (
+            {name_of_test(test.id) for test in side.tests if test.reason != "missing"}
+            for side in (before, after)
+        )
         self.noted: list[str] = []
 
     def findings(self) -> Iterator[Finding]:
@@ -182,14 +186,20 @@ class _Look:
     def _of_tests(self) -> Iterator[Finding]:
         now = {_base(test.id): test for test in reversed(self._after.tests) if test.reason != "missing"}
         exact = {test.id: test for test in self._after.tests if test.reason != "missing"}
-        unloaded = [note.partition(":")[0] for note in self._after.uncollected]
+        notes = [note.split(": ", 2) for note in self._after.uncollected]
+        unloaded = [note[0] for note in notes if note[1:2] != ["skipped"]]
+        put_off = [note[0] for note in notes if note[1:2] == ["skipped"]]
         seen: set[str] = set()
         for test in self._before.tests:
             base = _base(test.id)
             after = exact.get(test.id) or now.get(base)
             if after is None:
-                if base not in seen and not (test.path is not None and _is_in(test.path, unloaded)):
-                    seen.add(base)
+                if base in seen or (test.path is not None and _is_in(test.path, unloaded)):
+                    continue
+                seen.add(base)
+                if test.path is not None and test.outcome in _RAN and _is_in(test.path, put_off):
+                    yield from self._skipped(test)
+                else:
                     yield from self._lost(test)
             elif test.outcome in _RAN and after.outcome in _IDLE:
                 yield from self._skipped(test)
@@ -222,8 +232,8 @@ class _Look:
             ]
             said = f"{test.id} is not there any more, and nothing like it came"
             if not named:
-                return
-            if self._product_changed and test.outcome is TestOutcome.PASSED:
+                yield from self._moved_away(test)
+            elif self._product_changed and test.outcome is TestOutcome.PASSED:
                 self.noted.append(f"{said}; it passed, and the product changed")
             elif self._earned and test.path not in self._gone and all(one.arguable for one in named):
                 self.noted.append(f"{said} by itself; all tests of the baseline pass over the product")
@@ -232,6 +242,22 @@ class _Look:
         elif test.path is not None or not any(map(_is_test, self._touched)):
             said = f"{test.id} is not collected any more, though nobody touched its file"
             yield _finding("test-not-collected", test.path, said)
+        else:
+            yield from self._moved_away(test)
+
+    def _moved_away(self, test: InventoryTest) -> Iterator[Finding]:
+        """A test whose file went where nothing is collected.
+
+        A test that was moved keeps its name, and one that was renamed or merged leaves others behind.
+        Sessions of our own tell of no new tests; where none is told of, nothing is said.
+        """
+        lost = self._named_before - self._named_after
+        come = self._named_after - self._named_before
+        went = test.path in self._gone if test.path is not None else any(map(_is_test, self._gone))
+        if went and not self._earned and name_of_test(test.id) in lost and 0 < 2 * len(come) < len(lost):
+            yield _finding(
+                "test-not-collected", test.path, f"{test.id} went with its file, and is collected nowhere"
+            )
 
     def _path_of(self, id_: str) -> str | None:
         """The one file that a test went from, where its runner names none."""
