@@ -43,8 +43,8 @@ class TestInventory:
         it was left, by real collection in a sandbox. It fails on a test that
 
         - is gone, with its file or out of it, and was not renamed or moved (`test-disappeared`); one that
-          passed and went beside a change to the product is noted only, and so is one that was rewritten
-          where all tests of the baseline pass over the product;
+          passed and went beside a change to the product is noted only, and so is one that failed and was
+          rewritten where all tests of the baseline pass over the product;
         - is still written down, in a file that nobody touched, and is not collected any more: deselected,
           ignored, excluded by configuration or a script (`test-not-collected`);
         - ran before and is skipped or expected to fail now (`test-newly-skipped`);
@@ -235,7 +235,12 @@ class _Look:
                 yield from self._moved_away(test)
             elif self._product_changed and test.outcome is TestOutcome.PASSED:
                 self.noted.append(f"{said}; it passed, and the product changed")
-            elif self._earned and test.path not in self._gone and all(one.arguable for one in named):
+            elif (
+                self._earned
+                and test.outcome in _RED
+                and test.path not in self._gone
+                and all(one.arguable for one in named)
+            ):
                 self.noted.append(f"{said} by itself; all tests of the baseline pass over the product")
             else:
                 yield _finding("test-disappeared", test.path, said)
