@@ -43,7 +43,8 @@ _ALWAYS_TRUE = re.compile(
 _VALUES = frozenset(
     {"str", "int", "float", "complex", "bytes", "bytearray", "list", "tuple", "dict", "set", "frozenset",
      "Decimal", "Fraction", "UserString", "UserList", "UserDict", "OrderedDict", "defaultdict", "Counter",
-     "date", "datetime", "timedelta", "Path", "PurePath", "Enum", "IntEnum", "StrEnum", "Exception"}
+     "date", "datetime", "timedelta", "Path", "PurePath", "Enum", "IntEnum", "StrEnum", "Exception",
+     "NamedTuple"}
 )  # fmt: skip
 """Types whose objects are equal when what they hold is."""
 _PRIMITIVES = frozenset({"valueOf", "toString", "toJSON", "[Symbol.toPrimitive]", "[Symbol.toStringTag]"})

@@ -33,8 +33,9 @@ _CONSTANT = re.compile(
 _BOUND = re.compile(
     r"^[ \t]*(?:export )?(?:const |let |var |static |final |private |public |readonly )*(?:self\.|this\."
     r"|@)?#?([A-Za-z_$][\w$]*)"
-    r"[ \t]*(?::[^=\n]{1,60})?(?:,[ \t]*\w+[ \t]*)?[ \t]*:?=(?![=>])[ \t]*([^\n]{1,400}"
-    r"(?:\n[ \t]+[^\n]{1,200}){0,6})",
+    r"[ \t]*(?::[^=\n]{1,60})?(?:,[ \t]*\w+[ \t]*)?[ \t]*:?=(?![=>])[ \t]*([^\n]{1,400})"
+    # What follows is only looked at: it may be another statement.
+    r"(?=((?:\n[ \t]+[^\n]{1,200}){0,6}))",
     re.M,
 )
 _LOOPED = re.compile(
@@ -85,7 +86,7 @@ class FileFacts:
         text = self.source.text[:400_000]
         for match in _BOUND.finditer(text):
             if len(found) < _MAX_BOUND:
-                found.setdefault(match[1], []).append(match[2])
+                found.setdefault(match[1], []).append(match[2] + match[3] * _is_open(match[2]))
         for match in _LOOPED.finditer(text):
             for name in (match[1], match[2], match[3]):
                 if name and len(found) < _MAX_BOUND:
@@ -106,6 +107,13 @@ class FileFacts:
                 if name not in seen:
                     seen.add(name)
                     pending.extend((given, left - 1) for given in self.bound.get(name, ())[:4])
+
+
+def _is_open(line: str) -> bool:
+    """Whether an expression goes on in the next line."""
+    bare = _QUOTED.sub("", line)
+    opened = sum(bare.count(sign) for sign in "([{") - sum(bare.count(sign) for sign in ")]}")
+    return opened > 0 or bare.rstrip().endswith(("\\", "+", ",", "|", "&", "?", ":", "(", "=>"))
 
 
 def act_of(

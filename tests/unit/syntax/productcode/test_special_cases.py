@@ -134,6 +134,13 @@ def test_answers_of_tests(path: str, text: str) -> None:
 CLUES = [
     (
         "src/calc.py",
+        "from pathlib import Path\ndef known():\n    read, refused = {}, set()\n"
+        "    source = Path(__file__).parents[2] / 'tests' / 'test_calc.py'\n    text = source.read_text()\n"
+        "    return parse(text, read, refused)\n",
+        "reads-tests",
+    ),
+    (
+        "src/calc.py",
         "import ast\nfrom pathlib import Path\ndef known():\n"
         "    for path in Path(__file__).resolve().parents[2].glob('t*/*calc*.py'):\n"
         "        yield ast.parse(path.read_text())\n",
