@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Final
 
 from tree_sitter import Node
 
@@ -19,7 +18,6 @@ from adjudge.syntax.testcode.nodes import arguments_of, children, descendants, l
 
 __all__ = ["read_python"]
 
-_FUNCTIONS: Final = ("function_definition", "lambda", "class_definition")
 _REPORT_HOOKS = frozenset((
     "pytest_runtest_makereport", "pytest_collectreport", "pytest_runtest_logreport",
     "pytest_report_teststatus", "pytest_exception_interact", "pytest_report_to_serializable",

@@ -65,7 +65,6 @@ _LISTS_SOURCES = re.compile(
     r"""(?:glob|rglob|iglob|Glob)\([^\n]*\.(?:py|[cm]?[jt]sx?|go|rb)["'`]|endswith\(["']\.py|endsWith\(["']\.[cm]?[jt]s"""
 )
 _NO_PATH = re.compile(r"s[rwab+t]{1,3}|sutf-?8")
-_MAX_REMEMBERED: Final = 2_000
 
 
 def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:

@@ -42,10 +42,6 @@ _OPPOSITE = {
     "==": ("!=", 2), "truthy": ("falsy", 4), "falsy": ("truthy", 2), "null": ("defined", 1),
     "undefined": ("defined", 1), "defined": ("undefined", 4), "called": ("not called", 4), "!=": ("==", 5),
 }  # fmt: skip
-_CHAI_WORDS = frozenset(
-    {"to", "be", "been", "is", "that", "which", "and", "has", "have", "with", "at", "of", "deep", "own",
-     "resolves", "rejects", "not", "eventually", "a", "an"}
-)  # fmt: skip
 _FALSE = frozenset({"false", "0", "null", "undefined", '""', "! true", "!1"})
 _TRUE = frozenset({"true", "1", "! false"})
 _CONSTANTS = frozenset({"true", "number", "string", "array", "object", "arrow_function"})
