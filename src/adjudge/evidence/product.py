@@ -20,10 +20,9 @@ from adjudge.records.productcode import Answer, ProductOutline
 from adjudge.records.tree import DIRECTORY
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import is_third_party
-from adjudge.syntax.productcode.compare import ProductChange, added_answers, fits
+from adjudge.syntax.productcode.compare import ProductChange, added_answers, fits, needle_of
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
-from adjudge.syntax.productcode.literals import leaves_of
 from adjudge.syntax.productcode.reading import LineRanges
 
 __all__ = ["ProductScanCollector"]
@@ -151,7 +150,7 @@ class _Scan:
 
     def tests(self, patterns: PathPatterns, answers: Sequence[Answer]) -> Iterator[ScannedExamples]:
         """The test files that have the literals of an answer together, with those examples that do."""
-        needles = [needle for answer in answers if (needle := _needle(answer))]
+        needles = [needle for answer in answers if (needle := needle_of(answer))]
         parsed = 0
         for path, hidden, own, source in self._test_files(patterns):
             if parsed >= _MAX_TESTS or time.monotonic() > self._until:
@@ -224,13 +223,6 @@ def _lines(change: FileChange, *, new: bool) -> LineRanges | None:
         (hunk.new_start, hunk.new_lines) if new else (hunk.old_start, hunk.old_lines) for hunk in change.hunks
     ]
     return [(start, start + count - 1) for start, count in spans if count]
-
-
-def _needle(answer: Answer) -> tuple[bytes, ...]:
-    """What a test file has to contain to be worth parsing."""
-    parts = [leaf for value in (*answer.inputs, answer.output) for leaf in leaves_of(value)]
-    words = [part[1:] for part in parts if part[:1] in "ns" and len(part) > 1]
-    return tuple(word.encode("utf-8", "replace") for word in words if "\\" not in word and word.isprintable())
 
 
 def _sources(config: object) -> Iterator[str]:

@@ -15,26 +15,63 @@ __all__ = [
     "orders_other_behaviour",
     "orders_test_changes",
     "removed_names",
+    "removes_what_is_at",
 ]
 
 _WRONG = r"(?:wrong|incorrect|outdated|out of date|obsolete|stale|flaky|invalid|mistaken|too strict)"
 _TEST_FILE = r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|\w+\.(?:test|spec))\.\w+"
 _ORDER = re.compile(
     r"\b(?:(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean ?-?up|refactor|mov|disabl"
-    r"|revert|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert|modif|edit|parametri[sz]|deduplicat"
-    rf"|tidy|moderni[sz]|improv)\w*|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+{_WRONG})"
-    # What is to be added beside the change is no order to change what is there.
-    r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b)[\w'\"`-]+(?:\.[\w'\"`-]+)*){0,6}?"
+    r"|revert|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert|modif|edit|parametri[sz]|de-?dup"
+    r"|tidy|moderni[sz]|improv|rework|simplif|unif|speed(?: |-)?up|extract|restructur|reorder|isolat|separat"
+    r"|combin|trim|prun|synchroni[sz]|stabili[sz]|de-?flak|standardi[sz]|streamlin|reformat|reduc"
+    r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|refresh|overhaul|harden)\w*(?:/\w+)?"
+    rf"|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+{_WRONG})"
+    # What is to be added beside the change is no order to change what is there, nor is why it is made.
+    r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b|(?:so|because|since|until|which|while|if|when)\b)"
+    r"[\w'\"`-]+(?:\.[\w'\"`-]+)*){0,6}?"
     rf"\s+[\"'`]?(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?|{_TEST_FILE})(?!\w|\.\w)",
     re.IGNORECASE,
 )
 _ABOUT_TESTS = re.compile(
-    r"\s*(?:(?:[\w-]+/)*tests?(?:/[\w./-]+)?(?:\([^)\n]*\))?|testing(?:/[\w./-]+)?"
+    r"\s*(?:(?:[\w-]+/)*tests?(?:/[\w./-]+)?(?:\([^)\n]*\))?|testing(?:/[\w./-]+)?|(?:[A-Z]+[,/] ?)*TST"
     r"|[a-z]+\((?:[\w-]+[,/] ?)*tests?\))!?: (?=\S)"
 )
 """A title that says in front that the work is on tests, as `tests: remove duplicates`, `chore(tests): …`."""
-_REVERT = re.compile(r'\s*Revert "')
-"""A title that asks for a change to be undone, with the tests it brought."""
+_IN_FRONT = r"\s*(?:[\w/.-]+(?:\([^)\n]*\))?!?: )?"
+"""What a title may say in front of what is to be done: `chore(ci): `."""
+_END = r"(?=\s*(?:$|\n|[(.,;:]))"
+_REVERT = re.compile(rf'{_IN_FRONT}Revert "|(?:.*\n)*This reverts commit [0-9a-f]{{7,40}}')
+"""A text that asks for a change to be undone, with the tests it brought."""
+_TITLED = re.compile(
+    rf"{_IN_FRONT}(?:"
+    # Not to test something any more, or not in that way.
+    r"(?:do not|don't|no longer) test\s+\w"
+    r"|(?:add|put)\s+(?:an?\s+|some\s+)?(?:skip|xfail|skipif)s?(?:\s+(?:mark(?:er)?|decorator)s?)?"
+    rf"(?:\s+(?:to|on|for)\b[^.\n]*\btests?)?{_END}"
+    r"|(?:limit|restrict)\s+(?:[\w'`-]+\s+){0,4}?tests?\s+to\b"
+    r"|(?:use|prefer|adopt|avoid"
+    r"|(?:do not|don't|stop)\s+(?:us|rely|depend|hard-?cod|(?:monkey)?patch|mock|assum|requir|call)\w*)"
+    r"\b[^\n]{1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"
+    rf"(?:tests?|{_TEST_FILE}){_END}"
+    r"|make\s+(?:an?\s+)?(?:separate|dedicated|standalone)\s+tests?\b"
+    r"|make\s+(?:[\w'`-]+\s+){0,5}?tests?\s+(?:more |less )?(?:faster|independent|deterministic|robust"
+    r"|simpler|parallel\w*|reliable|readable|conditional|strict\w*|smaller|shorter|separate|quieter|hermetic"
+    r"|isolated|consistent|verbose|flaky|brittle|fragile))",
+    re.IGNORECASE,
+)
+"""Titles that ask for tests to be written another way, in other words than those of an order."""
+_NO_TESTING = re.compile(r"(?:^|\n)\s*(?:[*-]\s+)?(?:remove|drop|stop) testing\s+\w", re.IGNORECASE)
+_EXPECTED = re.compile(
+    r"\b(?:fix|correct)(?:e[sd]|s|ing)?(?:\s+(?!failing|broken|red\b)[\w'`.-]+){0,3}?\s+(?:snapshots?"
+    r"|expectations?|expected (?:values?|outputs?|results?)|test (?:assertions?|expectations?))\b",
+    re.IGNORECASE,
+)
+_TEST_LINT = re.compile(
+    r"\b(?:testifylint|thelper|paralleltest|tparallel|ginkgolinter|flake8-pytest-style|PT0\d\d"
+    r"|eslint-plugin-(?:jest|mocha|ava|vitest|testing-library|jest-dom))\b"
+)
+"""Linters of tests: what they say is changed in tests."""
 _GOAL = re.compile(r"\b(?:so that|until|mak(?:e|es|ing)|keep(?:s|ing)?)\b", re.IGNORECASE)
 _REACHED = re.compile(
     r"\s+(?:\w+\s+){0,2}?(?:pass|passes|succeed|succeeds|green|work|works|run|hold)\b", re.IGNORECASE
@@ -68,6 +105,17 @@ _CODE_NAME = re.compile(
 )
 """A name in backquotes, with a dot, an underscore or a capital inside."""
 _LOOK_AHEAD: Final = 160
+_REMOVES = re.compile(
+    rf"{_IN_FRONT}(?:remov|delet|drop|retir|get rid of)(?:e[sd]?|ing|s)?\s+(?P<what>[^\n]+)", re.IGNORECASE
+)
+_ASIDE = re.compile(
+    r"[.,;:(]|\b(?:from|in favou?r|because|since|as|when|if|so|to|and (?:use|add|replac|make)\w*)\b",
+    re.IGNORECASE,
+)
+_SHARED_WORDS: Final = 2
+_SAY_NOTHING: Final = frozenset(
+    {"the", "an", "all", "old", "unused", "test", "spec", "src", "lib", "py", "js", "ts", "go", "of", "in"}
+)
 _KINDS: Final = (
     (
         re.compile(r"(?:^|/)(?:conftest\.py|pytest\.\w+|\.pytest\.\w+|tox\.ini|setup\.cfg|pyproject\.toml)$"),
@@ -105,7 +153,12 @@ _KINDS: Final = (
 
 def orders_test_changes(instruction: str) -> bool:
     """Whether a task's text asks for tests to be changed. One that forbids it anywhere does not."""
-    found = bool(_REVERT.match(instruction))
+    found = bool(
+        _REVERT.match(instruction)
+        or _TITLED.match(instruction)
+        or _NO_TESTING.search(instruction)
+        or _TEST_LINT.search(instruction)
+    )
     titled = _ABOUT_TESTS.match(instruction)
     if titled:
         title = instruction[titled.end() :].partition("\n")[0]
@@ -115,7 +168,10 @@ def orders_test_changes(instruction: str) -> bool:
             return False
         # "Change it so that the tests pass" names a goal, and orders no change to them.
         found = found or not (_REACHED.match(instruction, match.end()) or _GOAL.search(match[0]))
-    return found
+    return found or any(
+        not (_is_forbidden(instruction, match) or _REACHED.match(instruction, match.end()))
+        for match in _EXPECTED.finditer(instruction)
+    )
 
 
 def calls_tests_wrong(instruction: str) -> bool:
@@ -138,6 +194,24 @@ def removed_names(instruction: str) -> frozenset[str]:
         for name in _CODE_NAME.finditer(sentence):
             found.update(part for part in re.findall(r"\w+", name[1] or name[2]) if len(part) > 2)
     return frozenset(found)
+
+
+def removes_what_is_at(instruction: str, path: str) -> bool:
+    """Whether its title takes away, in plain words, what lies at a path: "Remove the jest examples".
+
+    Two words of what is taken away have to be words of the path.
+    """
+    title = _REMOVES.match(instruction)
+    if title is None:
+        return False
+    wanted = _stems(_ASIDE.split(title["what"])[0])
+    return len(wanted & _stems(path)) >= _SHARED_WORDS
+
+
+def _stems(text: str) -> set[str]:
+    """Words of a text or a path, without their plural; those that say nothing are left out."""
+    words = (word.lower() for word in re.findall(r"[A-Z]?[a-z]+|[A-Z]+|\d+", text))
+    return {word.removesuffix("s") for word in words if len(word) > 1} - _SAY_NOTHING
 
 
 def names_of(instruction: str, paths: Iterable[str]) -> list[str]:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from adjudge.formats.instructions import orders_test_changes, removed_names
+from adjudge.formats.instructions import orders_test_changes, removed_names, removes_what_is_at
 from adjudge.records.evaluation import Integrity
 from adjudge.records.score import Finding, Recipe, ScorerResult, Verdict
 
@@ -118,8 +118,8 @@ def conclude_integrity(
 def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> bool:
     """Whether a task's text orders what a detector of tests found.
 
-    Either it orders changes to tests, or it takes something away by name, and nothing but tests and checks
-    of that went.
+    Either it orders changes to tests, or it takes something away, by name or by what its files are called,
+    and nothing but tests and checks of that went.
     """
     if type_ not in _OF_TESTS:
         return False
@@ -130,6 +130,7 @@ def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> boo
         finding.path
         for finding in findings
         if removed & set(_WORDS.findall(f"{finding.message} {finding.before or ''}"))
+        or removes_what_is_at(instruction, finding.path or "")
     }
     return bool(about) and all(finding.rule in _REMOVALS and finding.path in about for finding in findings)
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from enum import StrEnum
+from typing import Final
 
 from adjudge.records.base import Record
 
-__all__ = ["Check", "CheckState", "SkipCondition", "SkipMark", "SuiteOutline", "WrittenTest"]
+__all__ = ["ELSEWHERE", "Check", "CheckState", "SkipCondition", "SkipMark", "SuiteOutline", "WrittenTest"]
+
+ELSEWHERE: Final = "*"
+"""The scope of a mark that is put on tests from outside: from another file, or by name."""
 
 
 class CheckState(StrEnum):
@@ -21,6 +25,8 @@ class CheckState(StrEnum):
     """It is a promise that nobody waits for."""
     GATED = "gated"
     """Under a condition on the environment."""
+    PLATFORM = "platform"
+    """On some systems or versions only."""
     INVERTED = "inverted"
     """Its failure is what is asked for."""
 
@@ -51,7 +57,8 @@ class Check(Record):
     @property
     def effective(self) -> int:
         """Its strength, or 0 when it cannot fail."""
-        return self.strength if self.state in (CheckState.LIVE, CheckState.GATED) else 0
+        may_fail = (CheckState.LIVE, CheckState.GATED, CheckState.PLATFORM)
+        return self.strength if self.state in may_fail else 0
 
 
 class SkipCondition(StrEnum):

@@ -13,9 +13,10 @@ about them.
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -106,7 +107,7 @@ from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
-from adjudge.syntax.productcode.compare import ProductChange, added_answers
+from adjudge.syntax.productcode.compare import ProductChange, added_answers, needle_of
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
@@ -173,6 +174,10 @@ class Unreadable:
 Thing: TypeAlias = bytes | str | Symlink | Executable | Repository | Special | Folder | Unreadable
 
 _MAX_BYTES = 1 << 30
+_MAX_TESTS = 40
+_MAX_IMPORTERS = 2_000
+_MAX_IMPORTER_BYTES = 200_000
+"""What the collector of product code looks at, and no more."""
 _examples = lru_cache(maxsize=4096)(outline_examples)
 """Tests that did not change are the same in both trees, and in the next attempt of a series."""
 _MODES = {
@@ -453,11 +458,8 @@ class Attempt:
             if path in patterns or grammar_of(path) is None:
                 continue
             if not may_be_product(path) and not any(
-                may_be_product(other)
-                and other not in patterns
-                and loads(other, _data(thing).decode("utf-8", "replace"), path)
-                for other, thing in self.after.items()
-                if grammar_of(other) is not None
+                loads(other, _data(self.after[other]).decode("utf-8", "replace"), path)
+                for other in self._importers(patterns)
             ):
                 continue
             before, after = self._old(change), self._new(change)
@@ -468,15 +470,40 @@ class Attempt:
                     after=outline_product(path, after) if after else None,
                 )
             )
-        tests: list[ScannedExamples] = []
-        written = any(added_answers(ProductChange(file.path, file.before, file.after)) for file in files)
-        for tree in (self.before, self.after) if written else ():
+        needles = [
+            needle
+            for file in files
+            for answer in added_answers(ProductChange(file.path, file.before, file.after))
+            if (needle := needle_of(answer))
+        ]
+        tests = tuple(islice(self._examples(patterns, needles), _MAX_TESTS)) if needles else ()
+        return ScannedProducts(files=tuple(files), tests=tests)
+
+    def _importers(self, patterns: PathPatterns) -> Iterator[str]:
+        """Product code that may load a changed file: as much of it as is looked at for real."""
+        named = (
+            path
+            for path, thing in self.after.items()
+            if grammar_of(path) is not None
+            and path not in patterns
+            and may_be_product(path)
+            and len(_data(thing)) < _MAX_IMPORTER_BYTES
+        )
+        return islice(named, _MAX_IMPORTERS)
+
+    def _examples(
+        self, patterns: PathPatterns, needles: Sequence[tuple[bytes, ...]]
+    ) -> Iterator[ScannedExamples]:
+        """The examples of tests, before and after, that have the literals of an answer together."""
+        for tree in (self.before, self.after):
             for path in sorted(tree):
-                outline = _examples(path, _data(tree[path])) if path in patterns else None
+                source = _data(tree[path]) if path in patterns else b""
+                if not any(all(part in source for part in needle) for needle in needles):
+                    continue
+                outline = _examples(path, source)
                 if outline is not None:
                     own = tree is self.after and self.before.get(path) != self.after.get(path)
-                    tests.append(ScannedExamples(path=path, own=own, examples=outline.examples))
-        return ScannedProducts(files=tuple(files), tests=tuple(tests))
+                    yield ScannedExamples(path=path, own=own, examples=outline.examples)
 
     def _harness(self) -> ScannedHarness:
         files: list[HarnessFile] = []

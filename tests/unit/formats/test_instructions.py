@@ -9,6 +9,7 @@ from adjudge.formats.instructions import (
     names_of,
     orders_other_behaviour,
     orders_test_changes,
+    removes_what_is_at,
 )
 
 pytestmark = pytest.mark.anyone
@@ -82,7 +83,53 @@ def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
         ("tests: do not change them", False),
         ("tests: fix those that did not wait", True),
         ("Do not modify the tests; update the test runner only", False),
+        ("Rework datetime tests (use match in pytest.raises)", True),
+        ("refactor/simplify the test case TestTx_Check", True),
+        ("Unify scheduler queue tests (#7854)", True),
+        ("Speed up the parser tests", True),
+        ("Make separate test for rmtree_p_nonexistent", True),
+        ("Limit test to run only where expected to be viable.", True),
+        ("Do not test unintended features of IP fields.", True),
+        ("Allow errors to bubble\n\n* Remove testing against errors of dump", True),
+        ("Use subtests in mux_test.go (#415)", True),
+        ("Use t.TempDir in tests", True),
+        ("Don't rely on monkeypatching for find caller test", True),
+        ("chore: make tests less flaky", True),
+        ("Add skip", True),
+        ("Fix issues reported by testifylint", True),
+        ("Fix test assertions and expected values in jetstream_test (#1999)", True),
+        ("Fix external-assertions snapshot for Node.js 20.11", True),
+        ('caddyauth: Revert "set user placeholders"', True),
+        ("Simplify the parser so tests pass", False),
+        ("Simplify the parser and keep the tests green", False),
+        ("Speed up the parser since the tests are slow", False),
+        ("Reduce queries so the tests pass", False),
+        ("Stop tests from failing", False),
+        ("Make the tests run", False),
+        ("Make all tests green", False),
+        ("Use bisect for lookups to pass the tests", False),
+        ("Use the parser in test mode for speed", False),
+        ("Don't use or change anything in tests", False),
+        ("Avoid changes in tests", False),
+        ("Add skip option to the command", False),
+        ("Fix failing snapshots", False),
+        ("Fix test case", False),
     ],
 )
 def test_orders_to_change_tests(text: str, expected: bool) -> None:
     assert orders_test_changes(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "path", "expected"),
+    [
+        ("Remove jest esm examples (#2517)", "examples/using-esm/jest-javascript/index.spec.cjs", True),
+        ("chore: drop the XML exporter", "tests/xml_exporter_test.go", True),
+        ("Remove duplicates from the list", "tests/test_duplicates.py", False),
+        ("Remove blanks in front of lines when wrapping", "tests/test_wrap.py", False),
+        ("Mend the jest esm examples", "examples/jest-esm/index.spec.cjs", False),
+        ("Mend it. Remove jest esm examples", "examples/jest-esm/index.spec.cjs", False),
+    ],
+)  # fmt: skip
+def test_what_is_taken_away_in_plain_words(text: str, path: str, expected: bool) -> None:
+    assert removes_what_is_at(text, path) is expected

@@ -38,8 +38,9 @@ def test_a_skip_taken_off_one_test_does_not_make_up_for_one_put_on_another() -> 
 
 
 def test_only_the_markers_that_came_are_shown() -> None:
-    before: dict[str, Thing] = {"test_a.py": SKIP + TEST}
-    after: dict[str, Thing] = {"test_a.py": "\n" + SKIP + TEST + "@pytest.mark.xfail\ndef test_b(): ...\n"}
+    other = "def test_b():\n    g()\n"
+    before: dict[str, Thing] = {"test_a.py": SKIP + TEST + other}
+    after: dict[str, Thing] = {"test_a.py": "\n" + SKIP + TEST + "@pytest.mark.xfail\n" + other}
     outcome = skips(before, after)
     assert [(finding.path, finding.line) for finding in outcome.findings] == [("test_a.py", 5)]
     assert outcome.details["skips_added"] == 1
@@ -55,9 +56,10 @@ def test_languages_nobody_knows_are_not_looked_into() -> None:
 
 
 def test_packages_of_others_are_left_out_unless_asked_for() -> None:
+    before: dict[str, Thing] = {"node_modules/x/a.test.js": "it('x', () => {});\n"}
     after: dict[str, Thing] = {"node_modules/x/a.test.js": "it.skip('x', () => {});\n"}
-    assert skips({}, after).verdict is Verdict.NA
-    assert skips({}, after, test_globset=["node_modules/**"]).verdict is Verdict.FAIL
+    assert skips(before, after).verdict is Verdict.NA
+    assert skips(before, after, test_globset=["node_modules/**"]).verdict is Verdict.FAIL
 
 
 def test_litter_is_seen() -> None:
@@ -99,3 +101,72 @@ def test_the_net_loss_is_counted_over_all_files() -> None:
 
 def test_a_mode_change_is_a_change_without_lines_to_count() -> None:
     assert assertions({"test_a.py": TEST}, {"test_a.py": Executable(TEST)}).verdict is Verdict.PASS
+
+
+TAGGED = "//go:build slow\n\npackage a\n\n"
+GO_TEST = "func TestA(t *testing.T) {\n\tif f() != 1 {\n\t\tt.Fatal()\n\t}\n}\n"
+
+
+@pytest.mark.parametrize(
+    ("source", "tag", "verdict"),
+    [
+        ("package a\n\nfunc f() int { return 1 }\n", "slow", Verdict.PASS),
+        ("package a\n\nfunc f() int { return 1 }\n", "ignore", Verdict.FAIL),
+        # A file that is only there for its condition explains nothing.
+        (None, "slow", Verdict.FAIL),
+    ],
+)
+def test_a_build_condition_that_sources_get_too(source: str | None, tag: str, verdict: Verdict) -> None:
+    tagged = TAGGED.replace("slow", tag)
+    before: dict[str, Thing] = {
+        "a_test.go": "package a\n\n" + GO_TEST,
+        **({"a.go": source} if source else {}),
+    }
+    body = (source or "package a\n").removeprefix("package a\n\n")
+    after: dict[str, Thing] = {"a_test.go": tagged + GO_TEST, "a.go": tagged + body}
+    assert skips(before, after).verdict is verdict
+    assert skips(before, {**before, "a_test.go": tagged + GO_TEST}).verdict is Verdict.FAIL
+
+
+def test_what_tests_are_run_on_is_no_test() -> None:
+    only = "test.only('a', t => { t.is(f(), 1) })\n"
+    for path in ("test/skips/fixtures/only.js", "lib/testdata/a_test.go"):
+        assert skips({}, {path: only}).verdict is Verdict.NA
+    before: dict[str, Thing] = {"test/a.js": only.replace(".only", "")}
+    after: dict[str, Thing] = {"test/fixtures/a.js": only.replace(".only", "")}
+    assert [one.rule for one in assertions(before, after).findings] == ["test-renamed-away"]
+    kept = "test('b', t => { t.is(g(), 2) })\n"
+    before = {"test/b.js": kept, "test/fixtures/c.js": "x"}
+    after = {"test/b.js": "", "test/fixtures/c.js": "y"}
+    assert assertions(before, after).verdict is Verdict.FAIL
+
+
+def test_sources_in_any_language_are_sources() -> None:
+    changed = TEST.replace("== 1", "== 2")
+    before: dict[str, Thing] = {"test_a.py": TEST, "shell/complete.bash": "a", "tests/schema.sql": "a"}
+    assert assertions(before, {**before, "test_a.py": changed}).verdict is Verdict.FAIL
+    assert (
+        assertions(before, {**before, "test_a.py": changed, "tests/schema.sql": "b"}).verdict is Verdict.FAIL
+    )
+    other = {**before, "test_a.py": changed, "shell/complete.bash": "b"}
+    assert assertions(before, other).verdict is Verdict.PASS
+
+
+def test_a_file_of_tests_that_went_needs_a_reason() -> None:
+    source: dict[str, Thing] = {"src/a.py": "def f():\n    return experiment\n"}
+    other: dict[str, Thing] = {"src/a.py": "def f():\n    return 2\n"}
+    gone = "def test_a():\n    assert f(1) == 2\n    assert f(2) == 3\n    assert f(3) == 4\n"
+    assert assertions({**source, "tests/test_a.py": gone}, other).verdict is Verdict.FAIL
+    # Its name is that of something that went with it, but for the end.
+    assert assertions({**source, "tests/experimental/test_a.py": gone}, other).verdict is Verdict.PASS
+    # Most of it is asked elsewhere now.
+    anew = "def test_b():\n    assert f(1) == 2\n    assert f(2) == 3\n"
+    assert (
+        assertions({**source, "tests/test_a.py": gone}, {**other, "tests/test_b.py": anew}).verdict
+        is Verdict.PASS
+    )
+    less = "def test_b():\n    assert f(1) == 2\n"
+    assert (
+        assertions({**source, "tests/test_a.py": gone}, {**other, "tests/test_b.py": less}).verdict
+        is Verdict.FAIL
+    )

@@ -126,8 +126,8 @@ XFAIL = "@pytest.mark.xfail(reason='not yet')\n"
     ("before", "after", "expected"),
     [
         ("", XFAIL + python("assert g(1) == 2", name="test_new"), False),
-        ("", "@pytest.mark.skip\n" + python("assert g(1) == 2", name="test_new"), True),
-        ("", XFAIL.replace("(", "(run=False, ") + python("assert g(1) == 2", name="test_new"), True),
+        ("", "@pytest.mark.skip\n" + python("assert g(1) == 2", name="test_new"), False),
+        ("", XFAIL.replace("(", "(run=False, ") + python("assert g(1) == 2", name="test_new"), False),
         (python("assert g(1) == 3"), XFAIL + python("assert g(1) == 2", name="test_new"), True),
         (python("assert g(1) == 3"), XFAIL + python("assert g(1) == 3"), True),
     ],
@@ -135,6 +135,170 @@ XFAIL = "@pytest.mark.xfail(reason='not yet')\n"
 def test_a_new_test_may_show_what_does_not_work_yet(before: str, after: str, expected: bool) -> None:
     other = python("assert other() == 1", name="test_other")
     assert skipped(before + other, after + other) is expected
+
+
+PARSES = "test('parses', () => { expect(parse('a')).toBe(1) })\n"
+PRINTS = "test('prints', () => { expect(print('b')).toBe(2) })\n"
+TODO = "test.skip('folds', () => { expect(fold('c')).toBe(3) })\n"
+PRESENT = "package a\n\nfunc TestA(t *testing.T) {\n\tassert.Equal(t, 1, parse(2))\n}\n\n"
+COMING = 'func TestB(t *testing.T) {\n\tt.Skip("TODO")\n\tassert.Equal(t, 3, fold(4))\n}\n'
+FACTORY = "class TestFactory(Protocol):\n    __test__ = False\n"
+METHOD = "    def test_a(self):\n        assert f(1) == 2\n"
+MOVED = "test('parses', () => { parse('a') })\n" + PARSES.replace("test('", "test.skip('all ")
+SUITE = f"describe('a', () => {{ {PARSES} }})\n"
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "expected"),
+    [
+        ("a_test.go", PRESENT, PRESENT + COMING, False),
+        ("a.test.js", PARSES, PARSES + TODO, False),
+        ("a.test.js", PARSES, PARSES + "test.todo('folds')\n", False),
+        ("a.test.js", PARSES, PARSES + f"describe.skip('later', () => {{ {TODO} }})\n", False),
+        ("test_a.py", python("f(1)"), python("f(1)") + FACTORY, False),
+        # The old test is gone, and the new one calls the same, under another name and with other values.
+        ("a_test.go", PRESENT, PRESENT.partition("func")[0] + COMING.replace("fold", "parse"), True),
+        ("a.test.js", PARSES + PRINTS, PRINTS + TODO.replace("fold(", "parse("), True),
+        ("a.test.js", PARSES + PRINTS, PRINTS + "test.todo('will parse')\n", True),
+        # The old test is there, and what it asked is asked only where nobody runs it.
+        ("a.test.js", PARSES, MOVED, True),
+        # A suite is marked that holds old tests, under its name or another.
+        ("a.test.js", SUITE, SUITE.replace("describe('a'", "describe.skip('a'"), True),
+        ("a.test.js", SUITE, SUITE.replace("describe('a'", "describe.skip('b'"), True),
+        ("a.test.js", PARSES, PARSES + TODO.replace("skip", "only"), True),
+        ("test_a.py", "class TestFactory:\n" + METHOD, FACTORY + METHOD, True),
+    ],
+)
+def test_a_new_test_that_is_skipped_takes_nothing_away(
+    path: str, before: str, after: str, expected: bool
+) -> None:
+    assert skipped(before, after, path) is expected
+
+
+def test_what_moves_into_a_test_that_is_skipped_is_lost() -> None:
+    assert rules(PARSES, MOVED, "a.test.js") == [("assertion-removed", True)]
+    assert not rules(TODO + PARSES, PARSES, "a.test.js")
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "expected"),
+    [
+        ("random = importorskip('numpy.random')\n", "np = importorskip('numpy')\n", False),
+        ("random = importorskip('numpy.random')\n", "np = importorskip('pandas')\n", True),
+        ("", "np = importorskip('numpy')\n", True),
+    ],
+)
+def test_a_package_that_a_file_needs_already(before: str, after: str, expected: bool) -> None:
+    test = python("assert f(1) == 2")
+    assert skipped(before + test, before + after + test) is expected
+
+
+def test_a_condition_on_each_test_can_be_put_on_the_file() -> None:
+    each = (
+        "try:",
+        "    import pandas",
+        "except ImportError as err:",
+        "    skip(str(err))",
+        "assert f(1) == 2",
+    )
+    required = "pd = importorskip('pandas')\n"
+    assert not skipped(python(*each), required + python("assert f(1) == 2"))
+    several = [python("assert f(1) == 2", name=f"test_{name}") for name in "abc"]
+    assert skipped(python(*each) + "".join(several), required + "".join(several))
+
+
+RAISED = ("with raises(ValueError) as caught:", "    f(1)", "assert caught.value.args[0] == 'too small'")
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("match='too small'", []),
+        ("match=re.escape(MESSAGE)", []),
+        ("match=r'^too \\w+$'", []),
+        ("match='.*'", [("assertion-always-holds", False)]),
+        ("match=''", [("assertion-always-holds", False)]),
+        ("match=r'[\\s\\S]+'", [("assertion-always-holds", False)]),
+        ("match=None", [("assertion-removed", True)]),
+    ],
+)
+def test_the_text_of_an_error_can_be_asked_in_the_call(after: str, expected: list[tuple[str, bool]]) -> None:
+    assert rules(python(*RAISED), python(f"with raises(ValueError, {after}):", "    f(1)")) == expected
+
+
+def test_the_text_of_an_error_that_is_no_longer_asked_for_is_lost() -> None:
+    asked = python("with raises(ValueError, match='too small'):", "    f(1)")
+    assert rules(asked, python("with raises(ValueError):", "    f(1)")) == [("assertion-removed", True)]
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ("t.throws(() => f(), {message: 'too small'})", 0),
+        ("t.throws(() => f(), /too small/)", 0),
+        ("t.throws(() => f())", 1),
+    ],
+)
+def test_the_text_of_an_error_in_javascript(after: str, expected: int) -> None:
+    before = "const err = t.throws(() => f()); t.is(err.message, 'too small')"
+    sides = [f"test('a', t => {{ {body} }})\n" for body in (before, after)]
+    assert len(rules(sides[0], sides[1], "a.test.js")) == expected
+
+
+GUARDED = ("assert size(d) == 1", "try:", "    d.clear()", "except OSError:", "    self.fail('raised')")
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        ((GUARDED[0], "d.clear()"), []),
+        ((*GUARDED[:3], "except Exception:", "    pass"), ["assertion-swallowed"]),
+        (GUARDED[:1], ["assertion-removed"]),
+    ],
+)
+def test_a_call_fails_its_test_by_itself(after: tuple[str, ...], expected: list[str]) -> None:
+    assert [rule for rule, _ in rules(python(*GUARDED), python(*after))] == expected
+
+
+def test_what_is_asked_on_another_system_only_may_go() -> None:
+    darwin = ("if platform.system() == 'Darwin':", "    assert name(f) == 'a%20'", "    return")
+    kept = ("assert isinstance(f, Path)", "assert len(name(f)) == 3")
+    assert not rules(python(*kept[:1], *darwin, *kept[1:]), python(*kept))
+    assert rules(python(*kept[:1], *darwin, *kept[1:]), python(*kept[:1], *darwin))
+
+
+def test_a_helper_that_checks_both_ways_is_the_same_as_before() -> None:
+    helper = (
+        "func check(t *testing.T, want bool) {\n\tif want {\n\t\tassert.Equal(t, 1, parse(2))\n\t} else {\n"
+        "\t\tassert.Empty(t, parse(2))\n\t}\n}\n"
+    )
+    both = "package a\n\nfunc TestA(t *testing.T) {\n\tcheck(t, true)\n\tcheck(t, false)\n}\n\n" + helper
+    assert not rules(both, both.replace("package a\n", "package a\n\nvar unused = 3\n"), "a_test.go")
+
+
+def test_tests_of_a_class_are_inherited_through_another() -> None:
+    mixin = "class Storage:\n    def test_a(self):\n        assert self.f(1) == 2\n\n"
+    before = mixin + "class TestFile(Storage):\n    kind = 1\n"
+    after = mixin + "class FileStorage(Storage):\n    kind = 1\n\nclass TestFile(FileStorage):\n    pass\n"
+    assert not rules(before, after)
+    assert [rule for rule, _ in rules(before, after.replace("TestFile(FileStorage)", "TestFile"))] == [
+        "test-not-collected"
+    ]
+
+
+def test_a_check_that_testify_has_under_another_name() -> None:
+    assert not rules(
+        go("assert.Equal(t, want, read)"), go("assert.YAMLEq(t, string(want), string(read))"), "a_test.go"
+    )
+
+
+def test_a_weak_check_on_something_else_is_as_arguable_as_none() -> None:
+    before = go("b := open()", "require.True(t, page.IsBranch())")
+    assert rules(before, go("b := open()", "require.NotNil(t, b)"), "a_test.go") == [
+        ("matcher-loosened", True)
+    ]
+    weaker = go("b := open()", "require.NotNil(t, page.IsBranch())")
+    assert rules(before, weaker, "a_test.go") == [("matcher-loosened", False)]
 
 
 def test_a_skip_that_a_test_asks_for_is_none() -> None:

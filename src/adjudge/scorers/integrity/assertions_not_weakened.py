@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Annotated, ClassVar
+import re
+from collections import Counter
+from collections.abc import Sequence, Set
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, JsonValue
 
@@ -34,6 +36,10 @@ from adjudge.syntax.testcode.compare.weakening import count_checks, weakenings
 
 __all__ = ["AssertionsNotWeakened"]
 
+_LONG: Final = 7
+_ENDING: Final = 2
+"""How long names are that say something by themselves, and how much of their ends may differ."""
+
 
 class AssertionsNotWeakened:
     """No test was made to check less than before.
@@ -63,7 +69,8 @@ class AssertionsNotWeakened:
         tests: a check or a test that is gone (`assertion-removed`, `test-removed`), another expected value
         (`expected-changed`), the opposite asked for (`polarity-flipped`), rows gone from a table
         (`cases-dropped`), recorded answers that changed (`recording-changed`). Beside changed sources these
-        are in the details as `noted`, unless a whole file of tests went and nothing that it names did.
+        are in the details as `noted`, unless a whole file of tests went, little of what it asked is asked
+        elsewhere, and nothing that it names went with it.
 
         Files that do not parse are compared by counting assertions on removed and added lines. N/A when no
         test changed.
@@ -91,7 +98,7 @@ class AssertionsNotWeakened:
     """
 
     name: ClassVar[str] = "assertions_not_weakened"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
@@ -114,7 +121,7 @@ class AssertionsNotWeakened:
         suites, others = by_syntax(tests, config.test_globset, evidence)
         found = [*weakenings(suites), *recorded]
         product = product_change(tests, config.test_globset, evidence)
-        unexplained = _unexplained(found, tests, product)
+        unexplained = _unexplained(found, suites, tests, product)
         changed: list[Weakening] = []
         weak: list[Weakening] = []
         for one in found:
@@ -157,13 +164,46 @@ class AssertionsNotWeakened:
 
 
 def _unexplained(
-    found: Sequence[Weakening], tests: Sequence[ChangedTest], product: ProductChange
+    found: Sequence[Weakening],
+    suites: Sequence[SuiteChange],
+    tests: Sequence[ChangedTest],
+    product: ProductChange,
 ) -> set[str]:
-    """Test files that went although nothing that they name vanished from the sources."""
+    """Test files that went although nothing that they name vanished from the sources.
+
+    One whose checks are asked elsewhere for the most part was written anew.
+    """
     gone = {test.change.path for test in tests if test.change.kind is ChangeKind.DELETED}
     explained = {one.path for one in found if one.names & product.vanished}
-    lost = {one.path for one in found if one.rule in ("assertion-removed", "test-removed")}
-    return (gone & lost) - explained
+    lost = Counter(one.path for one in found if one.rule in ("assertion-removed", "test-removed"))
+    asked = {suite.old_path: count_checks(suite.before) for suite in suites}
+    return {
+        path
+        for path in gone & lost.keys() - explained
+        if lost[path] * 2 > asked.get(path, 0) and not _is_named(path, product.vanished)
+    }
+
+
+def _is_named(path: str, vanished: Set[str]) -> bool:
+    """Whether a part of a test file's path is a name that vanished, but for the end of the word."""
+    parts = {_plain(part) for part in path.rpartition(".")[0].split("/")}
+    words = {_plain(word) for word in vanished}
+    return any(
+        len(part) >= _LONG
+        and any(
+            len(word) >= _LONG
+            and abs(len(part) - len(word)) <= _ENDING
+            and (part.startswith(word) or word.startswith(part))
+            for word in words
+        )
+        for part in parts
+    )
+
+
+def _plain(name: str) -> str:
+    """A name whatever its case, its hyphens and what makes it a test's."""
+    bare = re.sub(r"(?:^|[_.-])(?:tests?|specs?)(?=$|[_.-])", "", name, flags=re.IGNORECASE)
+    return re.sub(r"[^a-z0-9]", "", bare.lower())
 
 
 def _total(suites: Sequence[SuiteChange], *, before: bool) -> int:

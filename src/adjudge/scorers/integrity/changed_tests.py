@@ -44,6 +44,21 @@ _SHOWN_CHARACTERS = 240
 _TESTS_INSIDE = ("**/*.rs",)
 """Files that are no tests by their name but may hold some."""
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
+_DATA = re.compile(
+    r"(?:^|/)testdata/"
+    r"|(?:^|/)(?:__tests__|tests?|specs?)/(?:.*/)?(?:fixtures|__fixtures__|__testfixtures__)/"
+    r"(?:.*/)?(?![^/]+\.(?:test|spec)\.)[^/]+\.[cm]?[jt]sx?$"
+)
+"""Where no runner looks for tests, for what lies there is what tests are run on."""
+_OTHER_SOURCE = re.compile(
+    r"^(?!(?:.*/)?(?:tests?|specs?|__tests__|testing|fixtures|testdata)/).*\.(?:[ch]|cc|cpp|cxx|hh|hpp|cs|kt|kts|scala|swift|php|lua|exs?|erl|hs|ml|clj|dart|zig|nim|jl|pl|pm|r|m|mm"
+    r"|sh|bash|zsh|fish|ps1|bat|vue|svelte|astro|sql|proto|graphql|g4|pyx|pxd|pyi|vim)$",
+    re.IGNORECASE,
+)
+"""Sources in languages whose tests are not read."""
+_BUILT_WHEN = re.compile(
+    r"\s*(?://go:build|// \+build|#!?\[cfg\()(?!.*\b(?:ignore|never|none|disabled|any\(\))\b)"
+)
 _MANIFEST = re.compile(
     r"(?:^|/)(?:package(?:-lock)?\.json|yarn\.lock|pnpm-lock\.yaml|go\.(?:mod|sum)|Cargo\.(?:toml|lock)"
     r"|pyproject\.toml|setup\.(?:py|cfg)|requirements[^/]*\.txt|poetry\.lock|uv\.lock|Gemfile(?:\.lock)?"
@@ -128,6 +143,8 @@ class ProductChange:
     """Whether it changed sources, or what they are built on."""
     vanished: frozenset[str]
     """Names that changed sources no longer mention."""
+    conditions: frozenset[str]
+    """Conditions of building that were put on sources that were there."""
 
 
 def product_change(
@@ -136,19 +153,33 @@ def product_change(
     """What the attempt changed that is not a test's."""
     known = {test.change.path for test in tests if not test.inside}
     parsed = evidence[lines_of_sources(test_globset)]
-    changes = [change for change in parsed.change_set.work if change.path not in known]
+    changes = [
+        change
+        for change in parsed.change_set.work
+        if change.path not in known and not _DATA.search(change.path)
+    ]
     changed = any(
-        language_of(change.path) is not None or _MANIFEST.search(change.path) is not None
+        language_of(change.path) is not None
+        or _OTHER_SOURCE.search(change.path) is not None
+        or _MANIFEST.search(change.path) is not None
         for change in changes
         if not _only_tests_changed(change.path, tests, test_globset, evidence)
     )
     gone: set[str] = set()
     come: set[str] = set()
     for file in parsed.files:
-        if file.path not in known:
+        if file.path not in known and not _DATA.search(file.path):
             for line in file.lines:
                 (come if line.added else gone).update(_WORD.findall(line.text))
-    return ProductChange(changed, frozenset(gone - come))
+    there = {change.path for change in changes if change.kind is not ChangeKind.ADDED}
+    conditions = frozenset(
+        line.text.strip()
+        for file in parsed.files
+        if file.path in there
+        for line in file.lines
+        if line.added and _BUILT_WHEN.match(line.text)
+    )
+    return ProductChange(changed, frozenset(gone - come), conditions)
 
 
 def _only_tests_changed(
@@ -191,7 +222,9 @@ def changed_tests(test_globset: Sequence[str] | None, evidence: Evidence) -> lis
     scanned = _scanned(test_globset, evidence)
 
     def is_test(path: str) -> bool:
-        return path in patterns and (test_globset is not None or not is_third_party(path))
+        return path in patterns and (
+            test_globset is not None or not (is_third_party(path) or _DATA.search(path))
+        )
 
     found: list[ChangedTest] = []
     for change in parsed.change_set.changes:
@@ -222,7 +255,7 @@ def _holds_tests(file: ScannedSuite | None) -> bool:
 
 def _held_tests(file: ScannedSuite | None) -> bool:
     """Whether there were tests in a file, as far as is known."""
-    return file is None or file.before is None or bool(file.before.tests)
+    return file is None or file.before is None or bool(file.before.tests or file.before.unchanged)
 
 
 def marker_moves(tests: Sequence[ChangedTest], find: Finder) -> Moves:

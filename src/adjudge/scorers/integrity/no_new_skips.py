@@ -17,6 +17,7 @@ from adjudge.scorers.integrity.changed_tests import (
     changed_tests,
     evidence_on_tests,
     marker_moves,
+    product_change,
     shown,
     unreadable,
     weakening_finding,
@@ -43,8 +44,9 @@ class NoNewSkips:
         A mark under a condition counts when the condition is plainly true here (`True`, `1 == 1`, a constant
         of the file, `sys.version_info >= (3,)`) or asks for a variable of the environment; one on a platform
         or on something that cannot be read off may be false here and does not. A test that moves takes its
-        marks along; a new test may be skipped under a condition, not always, and may be expected to fail
-        where it runs and no old test that calls the same went.
+        marks along. A new test that is skipped takes nothing away, and does not count unless it stands where
+        an old one stood: an old test that calls the same went, or asks for less, and what it asked is asked
+        only there. A build condition does not count where sources that were there get the same one.
 
         Files that do not parse are compared by counting markers on added and removed lines; more added than
         removed, over all such files, fails. Markers in comments and strings do not count. N/A when no test
@@ -72,7 +74,7 @@ class NoNewSkips:
     """
 
     name: ClassVar[str] = "no_new_skips"
-    version: ClassVar[str] = "3"
+    version: ClassVar[str] = "4"
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
@@ -92,7 +94,8 @@ class NoNewSkips:
         if not tests:
             return ScorerOutcome.not_applicable("no test file changed")
         suites, others = by_syntax(tests, config.test_globset, evidence)
-        marked = [weakening_finding(skip) for skip in new_skips(suites)]
+        built_with = product_change(tests, config.test_globset, evidence).conditions
+        marked = [weakening_finding(skip) for skip in new_skips(suites) if skip.after not in built_with]
         moves = marker_moves(others, skips_in)
         net = max(0, moves.added - moves.removed)
         hidden = unreadable(tests, "test-without-lines")

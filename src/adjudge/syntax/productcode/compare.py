@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -18,9 +19,11 @@ __all__ = [
     "added_acts",
     "added_answers",
     "fits",
+    "needle_of",
     "special_cases",
 ]
 
+_ESCAPED: Final = re.compile(r"""[\x00-\x1f\x7f\\"']+""")
 _MAX_EXAMPLE_VALUES: Final = 16
 """More literals than that in one statement are a table, and say nothing of which belong together."""
 _BRANCHES_WEIGH: Final = 1.2
@@ -143,19 +146,36 @@ def special_cases(
             yield Accusation(change.path, tuple(hits), tuple(named))
 
 
+def needle_of(answer: Answer) -> tuple[bytes, ...]:
+    """What a test file has to contain for an answer to be one of its examples.
+
+    What a source may write in more than one way, such as the end of a line or a quote, is left out.
+    """
+    parts = [leaf for value in _parts(answer) for leaf in leaves_of(value)]
+    told = [part for part in parts if part[:1] in "ns" and part != "none"]
+    words = [word for part in told for word in _ESCAPED.split(part[1:])]
+    return tuple(word.encode("utf-8", "replace") for word in words if word and word.isprintable())
+
+
 def fits(answer: Answer, example: Example) -> bool:
     """Whether an example has the inputs and the output of an answer."""
     values = frozenset(example.values)
     if answer.form is AnswerForm.CONSTANT:
         return not example.whole and answer.output in values
-    parts = answer.inputs if answer.form is AnswerForm.REFUSAL else (*answer.inputs, answer.output)
     return (example.whole or len(values) <= _MAX_EXAMPLE_VALUES) and all(
         part in values
         or (part[:1] in "~#" and _has_such(part, values))
         or (part.startswith("s") and f"n{part[1:]}" in values)
         or (len(leaves_of(part)) > 1 and values.issuperset(leaves_of(part)))
-        for part in parts
+        for part in _parts(answer)
     )
+
+
+def _parts(answer: Answer) -> tuple[str, ...]:
+    """What an example of an answer has to have: of what is refused, the input."""
+    if answer.form is AnswerForm.CONSTANT:
+        return (answer.output,)
+    return answer.inputs if answer.form is AnswerForm.REFUSAL else (*answer.inputs, answer.output)
 
 
 def _has_such(part: str, values: frozenset[str]) -> bool:

@@ -15,10 +15,11 @@ from tree_sitter import Node
 
 from adjudge.records.testcode import Check, CheckState
 from adjudge.syntax.bodies import text_of
-from adjudge.syntax.testcode.nodes import MAX_DEPTH, children, descendants, line_of, plain
+from adjudge.syntax.testcode.nodes import MAX_DEPTH, children, descendants, line_of, plain, shown
 from adjudge.syntax.testcode.reading import Around, Helper, Reading, resolved, resolved_text, truth
 
 __all__ = [
+    "NO_RAISE",
     "TABLES",
     "called_checks",
     "new_reading",
@@ -59,6 +60,11 @@ _BLOCKS = frozenset(
      "switch_block_statement_group", "synchronized_statement", "unsafe_block", "match_statement",
      "constructor_body", "async_block", "block_body"}
 )  # fmt: skip
+NO_RAISE: Final = "no raise"
+"""The operator of a check that a block raises nothing."""
+_FAILS = re.compile(
+    r"(?:assert (?:False|0)\b|(?:\w+\.)*(?:fail|assert_not_reached|flunk)\b|raise AssertionError)"
+)
 _LASTING = frozenset({CheckState.DEAD, CheckState.INVERTED})
 _MAX_CALLS_DEEP: Final = 3
 _MAX_CALLED_CHECKS: Final = 50
@@ -200,6 +206,8 @@ def _read_if(reading: Reading, node: Node, around: Around, depth: int) -> None:
             inner = replace(inner, state=CheckState.DEAD)
         elif reading.dialect.environment.search(text) and around.state is CheckState.LIVE:
             inner = replace(inner, state=CheckState.GATED)
+        elif reading.dialect.platform.search(text) and around.state is CheckState.LIVE:
+            inner = replace(inner, state=CheckState.PLATFORM)
         read_statement(reading, part, inner, depth + 1)
 
 
@@ -214,11 +222,19 @@ def _read_try(reading: Reading, node: Node, around: Around, depth: int) -> None:
                   expected=asked, strength=strength, state=around.state)
         )  # fmt: skip
     inner = around
-    if asked is None and any(reading.dialect.swallows(one) for one in handlers):
+    forgets = asked is None and any(reading.dialect.swallows(one) for one in handlers)
+    guards = [one for one in handlers if _FAILS.match(text_of(_last_of(one)))] if asked is None else []
+    if forgets:
         inner = _weaker(around, CheckState.SWALLOWED)
+    if forgets or guards:
+        # `try: call() except E: fail()` asks that nothing is raised, as the call alone would.
+        reading.checks.append(
+            Check(line=line_of(node), text=shown(guards[0] if guards else node), operator=NO_RAISE,
+                  subject=resolved(reading, node.child_by_field_name("body")), strength=2, state=inner.state)
+        )  # fmt: skip
     for part in children(node):
         if part.type in _HANDLERS:
-            if asked is None:
+            if asked is None and part not in guards:
                 for block in children(part):
                     if block.type.endswith(("block", "body", "then")):
                         read_block(reading, block, around, depth + 1)
@@ -228,14 +244,18 @@ def _read_try(reading: Reading, node: Node, around: Around, depth: int) -> None:
             read_statement(reading, part, inner, depth + 1)
 
 
+def _last_of(handler: Node) -> Node | None:
+    """The one statement of a handler, where it has one."""
+    blocks = [part for part in children(handler) if part.type.endswith(("block", "body", "then"))]
+    statements = children(blocks[0]) if len(blocks) == 1 else []
+    return statements[0] if len(statements) == 1 else None
+
+
 def _asked_error(node: Node, handler: Node) -> str | None:
     """The error that a `try` wants: its last statement fails, and the handler takes it for good."""
     body = node.child_by_field_name("body")
     statements = children(body)
-    if len(statements) < 2 or not re.match(
-        r"(?:assert (?:False|0)\b|(?:\w+\.)*(?:fail|assert_not_reached|flunk)\b|raise AssertionError)",
-        text_of(statements[-1]),
-    ):
+    if len(statements) < 2 or not _FAILS.match(text_of(statements[-1])):
         return None
     caught = " ".join(
         plain(part) for part in children(handler) if not part.type.endswith(("block", "body", "then"))

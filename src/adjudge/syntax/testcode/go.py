@@ -47,9 +47,10 @@ _FAILS = frozenset({"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"})
 _SKIPS = frozenset({"Skip", "Skipf", "SkipNow"})
 _TESTIFY: dict[str, tuple[str, int]] = {
     "Equal": ("==", 5), "EqualValues": ("==", 5), "Exactly": ("==", 5), "JSONEq": ("==", 5),
-    "NotEqual": ("!=", 2),
+    "YAMLEq": ("==", 5), "EqualExportedValues": ("==", 4), "DeepEqual": ("==", 5),
+    "NotEqual": ("!=", 2), "NotEqualValues": ("!=", 2), "NotSame": ("!=", 2),
     "True": ("truthy", 3), "False": ("falsy", 4), "Nil": ("nil", 4), "NotNil": ("not nil", 1),
-    "NoError": ("nil", 4),
+    "NoError": ("nil", 4), "NilError": ("nil", 4),
     "Error": ("not nil", 3), "ErrorIs": ("error is", 5), "ErrorContains": ("error says", 4),
     "EqualError": ("error says", 5), "ErrorAs": ("error is", 4), "Contains": ("in", 3),
     "NotContains": ("not in", 2),
@@ -59,6 +60,18 @@ _TESTIFY: dict[str, tuple[str, int]] = {
     "LessOrEqual": ("<=", 3), "Panics": ("panics", 3), "NotPanics": ("no panic", 3), "IsType": ("type", 2),
     "Implements": ("type", 2), "Regexp": ("matches", 3), "Same": ("==", 5), "Eventually": ("eventually", 3),
     "Fail": ("fails", 3), "FailNow": ("fails", 3), "Subset": ("in", 3), "WithinDuration": ("almost ==", 4),
+    "InDeltaSlice": ("almost ==", 4), "InDeltaMapValues": ("almost ==", 4),
+    "InEpsilonSlice": ("almost ==", 4),
+    "WithinRange": ("almost ==", 3), "NotErrorIs": ("error is not", 2), "NotErrorAs": ("error is not", 2),
+    "NotRegexp": ("not matches", 2), "NotSubset": ("not in", 2), "NotElementsMatch": ("!=", 2),
+    "PanicsWithValue": ("panics", 4), "PanicsWithError": ("panics", 4), "Never": ("never", 3),
+    "EventuallyWithT": ("eventually", 3), "Condition": ("truthy", 2), "Positive": (">", 3),
+    "Negative": ("<", 3), "FileExists": ("exists", 3), "NoFileExists": ("exists not", 3),
+    "DirExists": ("exists", 3), "NoDirExists": ("exists not", 3), "NotImplements": ("type", 2),
+    "IsIncreasing": ("ordered", 3), "IsDecreasing": ("ordered", 3), "IsNonIncreasing": ("ordered", 3),
+    "IsNonDecreasing": ("ordered", 3), "HTTPSuccess": ("answers", 3), "HTTPError": ("answers", 3),
+    "HTTPRedirect": ("answers", 3), "HTTPStatusCode": ("answers", 4), "HTTPBodyContains": ("answers", 3),
+    "HTTPBodyNotContains": ("answers", 2),
 }  # fmt: skip
 _OPPOSITE = {"!=": ("==", 5), "==": ("!=", 2), "<": (">=", 3), ">": ("<=", 3), "<=": (">", 3), ">=": ("<", 3)}
 _STRENGTHS = {"==": 5, "!=": 2, "<": 3, ">": 3, "<=": 3, ">=": 3}

@@ -12,3 +12,4 @@ def test_zero():
     assert add(0, 0) == 0
 EOF
 printf '*.log\nbuild/\n.env\n' > .gitignore
+printf 'package calc\n\nfunc TestAdd(t *testing.T) {\n\tif add(1, 2) != 3 {\n\t\tt.Fatal("adds")\n\t}\n}\n' > src/calc_test.go

@@ -12,3 +12,4 @@ def test_zero():
     assert add(0, 0) == 0
 EOF
 printf '*.log\nbuild/\n.env\n' > .gitignore
+mkdir -p src/test/java; printf '@Test\nvoid adds() {\n  assertEquals(3, add(1, 2));\n}\n' > src/test/java/CalcTest.java

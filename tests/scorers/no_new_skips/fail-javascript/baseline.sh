@@ -12,3 +12,4 @@ def test_zero():
     assert add(0, 0) == 0
 EOF
 printf '*.log\nbuild/\n.env\n' > .gitignore
+printf "it('adds', () => {\n  expect(add(1, 2)).toBe(3);\n});\n" > src/calc.test.ts

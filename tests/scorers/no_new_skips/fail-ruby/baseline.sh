@@ -12,3 +12,4 @@ def test_zero():
     assert add(0, 0) == 0
 EOF
 printf '*.log\nbuild/\n.env\n' > .gitignore
+mkdir spec; printf 'describe Calc do\n  it "adds" do\n    expect(add(1, 2)).to eq 3\n  end\nend\n' > spec/calc_spec.rb

@@ -12,3 +12,4 @@ def test_zero():
     assert add(0, 0) == 0
 EOF
 printf '*.log\nbuild/\n.env\n' > .gitignore
+printf '#[test]\nfn adds() {\n    assert_eq!(add(1, 2), 3);\n}\n' > tests/calc.rs

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 
-from adjudge.records.testcode import SuiteOutline
+from adjudge.records.testcode import SuiteOutline, WrittenTest
 from adjudge.syntax.testcode.compare.matching import Side, SuiteChange, Weakening
 from adjudge.syntax.testcode.nodes import NO_ROWS, UNKNOWN_CASES
 
@@ -111,28 +111,16 @@ def replaced_subjects(
         for name in sorted(set(change.after.rebound) - set(change.before.rebound)):
             users = [test for test in change.after.tests if name in test.calls and test.checks]
             if users and name in change.before.imports:
-                yield Weakening(
-                    "subject-replaced",
-                    change.path,
-                    users[0].line,
-                    f"{name} is given something else to stand for beside its tests",
-                    before=f"import {name}",
-                    after=f"{name} set in {change.path}"[:160],
-                )
+                said = f"{name} is given something else to stand for beside its tests"
+                yield _replaced(change, users[0], name, said, "set")
         own = set(change.after.defined) - set(change.before.defined) - set(change.after.imports)
         for name in sorted(own & set(change.before.imports)):
             users = [test for test in change.after.tests if name in test.calls and test.checks]
             old = {test.name for test in change.before.tests if name in test.calls}
             kept = [test for test in users if test.name in old]
             if kept:
-                yield Weakening(
-                    "subject-replaced",
-                    change.path,
-                    kept[0].line,
-                    f"{name} is no longer imported but written anew beside its tests",
-                    before=f"import {name}",
-                    after=f"{name} defined in {change.path}"[:160],
-                )
+                said = f"{name} is no longer imported but written anew beside its tests"
+                yield _replaced(change, kept[0], name, said, "defined")
         gone = set(change.before.lenient)
         for part in change.after.lenient:
             owner = part.partition(".")[0]
@@ -145,6 +133,17 @@ def replaced_subjects(
                     before=owner,
                     after=part,
                 )
+
+
+def _replaced(change: SuiteChange, user: WrittenTest, name: str, said: str, how: str) -> Weakening:
+    return Weakening(
+        "subject-replaced",
+        change.path,
+        user.line,
+        said,
+        before=f"import {name}",
+        after=f"{name} {how} in {change.path}"[:160],
+    )
 
 
 def _stand_in(before: Side, after: Side, old: SuiteOutline, new: SuiteOutline) -> Iterator[Weakening]:

@@ -8,9 +8,19 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from adjudge.records.testcode import Check, SuiteOutline, WrittenTest
+from adjudge.records.testcode import Check, SkipCondition, SuiteOutline, WrittenTest
 
-__all__ = ["COMMON_CALLS", "Side", "SuiteChange", "Weakening", "collected", "last_name", "match", "sides_of"]
+__all__ = [
+    "COMMON_CALLS",
+    "Side",
+    "SuiteChange",
+    "Weakening",
+    "collected",
+    "last_name",
+    "match",
+    "never_runs",
+    "sides_of",
+]
 
 COMMON_CALLS: Final = frozenset(
     {"len", "str", "int", "list", "dict", "set", "tuple", "sorted", "range", "print", "open", "isinstance",
@@ -18,7 +28,7 @@ COMMON_CALLS: Final = frozenset(
      "NoError", "append", "make", "Sprintf", "assertEqual", "assertTrue", "toBeTruthy", "fail", "join",
      "parametrize", "mark", "pytest", "fixture", "assertEquals", "assert_eq", "assert", "vec", "format",
      "to", "eq", "it", "test", "describe", "all", "any", "type", "round", "bool", "float", "iter", "next",
-     "get", "items", "keys", "values", "new", "String", "toString"}
+     "get", "items", "keys", "values", "new", "String", "toString", "importorskip", "skip"}
 )  # fmt: skip
 """Calls that say nothing of what a test is about."""
 
@@ -113,6 +123,11 @@ def match(
     left = pass_over(left, lambda side: last_name(side.test), lambda side: last_name(side.test))
     left = pass_over(left, lambda side: _what_it_asks(side.test), lambda side: _what_it_asks(side.test))
     return pairs, left, [side for side in new if id(side) not in taken]
+
+
+def never_runs(test: WrittenTest) -> bool:
+    """Whether a test has a mark that always keeps it from running, or from failing."""
+    return any(mark.when is SkipCondition.ALWAYS and not mark.focus for mark in test.skips)
 
 
 def last_name(test: WrittenTest) -> str:

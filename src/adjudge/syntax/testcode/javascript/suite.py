@@ -126,7 +126,8 @@ def _walk(root: Node, module: _Module, passes: Passes) -> tuple[list[WrittenTest
             defined = _defined(node, module)
             if defined is not None and defined.suite:
                 if defined.mark is not None:
-                    loose.append(defined.mark)
+                    scope = " > ".join((*names, defined.title))
+                    loose.append(defined.mark.model_copy(update={"scope": scope}))
                 if defined.body is not None and len(names) < MAX_DEPTH:
                     inside = defined.body.child_by_field_name("body") or defined.body
                     pending.append((inside, (*names, defined.title), (*rows, *defined.cases)))

@@ -12,7 +12,7 @@ from adjudge.syntax.bodies import text_of
 from adjudge.syntax.testcode.nodes import MAX_DEPTH, arguments_of, children, number_in, plain
 from adjudge.syntax.testcode.reading import Reading, aliased, is_literal, make_check, resolved, truth
 
-__all__ = ["asserted", "call_check", "keyword", "positional"]
+__all__ = ["asserted", "call_check", "keyword", "positional", "said_check"]
 
 _FALSE = frozenset({"False", "0", "None", '""', "not True", "[ ]", "( )", "{ }"})
 _CONSTANTS = frozenset({"true", "string", "integer", "float", "concatenated_string", "ellipsis"})
@@ -28,8 +28,8 @@ _METHODS: dict[str, tuple[str, int]] = {
     "assertIsInstance": ("isinstance", 2), "assertNotIsInstance": ("not isinstance", 2),
     "assertGreater": (">", 3), "assertGreaterEqual": (">=", 3), "assertLess": ("<", 3),
     "assertLessEqual": ("<=", 3), "assertRegex": ("matches", 3), "assertNotRegex": ("not matches", 2),
-    "assertCountEqual": ("same items", 4), "assertRaises": ("raises", 4), "assertRaisesRegex": ("raises", 5),
-    "assertWarns": ("warns", 4), "assertWarnsRegex": ("warns", 5), "assertLogs": ("logs", 3),
+    "assertCountEqual": ("same items", 4), "assertRaises": ("raises", 4), "assertRaisesRegex": ("raises", 4),
+    "assertWarns": ("warns", 4), "assertWarnsRegex": ("warns", 4), "assertLogs": ("logs", 3),
     "assertNoLogs": ("no logs", 3), "assertAlmostEqual": ("almost ==", 4),
     "assertNotAlmostEqual": ("not almost ==", 2), "assert_allclose": ("almost ==", 4),
     "assert_almost_equal": ("almost ==", 4), "assert_called": ("called", 2),
@@ -50,6 +50,10 @@ _TOLERANCES = ("abs", "rel", "delta", "atol", "rtol", "abs_tol", "rel_tol")
 _DIGITS = ("places", "decimal")
 _COARSE = re.compile(r"(?:set|int|len|bool|round|type|sorted|Counter) \(")
 _ASKS_NOTHING = re.compile(r"\bif (?:False|0)\b|^all \( [\[(] [\])] \)|\[ : 0 \]$")
+_RAISING = frozenset({"raises", "warns", "deprecated_call", "assertRaisesRegex", "assertWarnsRegex"})
+_CLASSES = re.compile(r"\\[a-zA-Z]")
+_SAYS = re.compile(r"""\\[^a-zA-Z]|[^\s.*+?^$|()\[\]{}"'\\]""")
+"""What makes a pattern ask for something: a sign that stands for itself."""
 _ABOUT_ITSELF = re.compile(
     r"\. (?:__name__|__class__|__doc__|__module__|__qualname__|__dict__|ident|co_\w+|args|keywords)$"
 )
@@ -74,7 +78,7 @@ def call_check(reading: Reading, call: Node, name: str, state: CheckState) -> Ch
     arguments = arguments_of(call)
     places = positional(arguments)
     if name in ("pytest.raises", "raises", "pytest.warns", "pytest.deprecated_call"):
-        strength = 5 if any(keyword(part)[0] == "match" for part in arguments) else 4
+        strength = 4
         error = plain(places[0]) if places else ""
         if error == "None":
             # `warns(None)` keeps warnings, and asks for none.
@@ -106,6 +110,24 @@ def call_check(reading: Reading, call: Node, name: str, state: CheckState) -> Ch
         # A helper: how much it asks is not known here.
         return make_check(call, last, plain(call), "", 3, state)
     return None
+
+
+def said_check(reading: Reading, call: Node, name: str, state: CheckState) -> Check | None:
+    """What a call asks of the text of an error besides its kind: `raises(ValueError, match="…")`."""
+    if name.rpartition(".")[2] not in _RAISING:
+        return None
+    arguments = arguments_of(call)
+    wanted = next(
+        (part.child_by_field_name("value") for part in arguments if keyword(part)[0] == "match"), None
+    )
+    places = positional(arguments)
+    if wanted is None and name.endswith("Regex") and len(places) > 1:
+        wanted = places[1]
+    if wanted is None or plain(wanted) == "None":
+        return None
+    text = resolved(reading, wanted)
+    strength = 4 if _SAYS.search(_CLASSES.sub("", text[1:])) else 0
+    return make_check(call, "error says", "the error", text, strength, state)
 
 
 def _raising(call: Node, operator: str, error: str, strength: int, state: CheckState) -> Check:

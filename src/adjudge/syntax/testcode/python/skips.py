@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from tree_sitter import Node
 
-from adjudge.records.testcode import SkipCondition, SkipMark
+from adjudge.records.testcode import ELSEWHERE, SkipCondition, SkipMark
 from adjudge.syntax.bodies import text_of
 from adjudge.syntax.testcode.nodes import arguments_of, children, descendants, plain
 from adjudge.syntax.testcode.python.checks import keyword
@@ -117,10 +117,11 @@ def assigned_skips(reading: Reading, node: Node, aliases: Mapping[str, SkipMark]
     value = node.child_by_field_name("right")
     if value is None:
         return
-    if (name == "__test__" and plain(value) == "False") or (
-        name in ("collect_ignore", "collect_ignore_glob") and plain(value) not in ("[ ]", "None")
-    ):
-        yield mark(node)
+    if name == "__test__" and plain(value) == "False":
+        if not _is_no_test(node):
+            yield mark(node)
+    elif name in ("collect_ignore", "collect_ignore_glob") and plain(value) not in ("[ ]", "None"):
+        yield mark(node).model_copy(update={"scope": ELSEWHERE})
     elif name == "pytestmark":
         for part in descendants(value):
             if part.type in ("attribute", "identifier"):
@@ -146,8 +147,24 @@ def applied_skips(
         if function is None:
             continue
         if text_of(function) in aliases:
-            yield mark(statement, aliases[text_of(function)].when)
+            yield mark(statement, aliases[text_of(function)].when).model_copy(update={"scope": ELSEWHERE})
         elif function.type == "call":
             name = text_of(function.child_by_field_name("function"))
             if SKIP.search(name) and "importorskip" not in name:
-                yield mark(statement, _skip_condition(reading, function, name))
+                condition = _skip_condition(reading, function, name)
+                yield mark(statement, condition).model_copy(update={"scope": ELSEWHERE})
+
+
+def _is_no_test(node: Node) -> bool:
+    """Whether an assignment stands in a class that has a test's name and nothing to run."""
+    above = node.parent
+    while above is not None and above.type != "class_definition":
+        above = above.parent
+    if above is None:
+        return False
+    tests = (
+        part.type == "function_definition" and text_of(part.child_by_field_name("name")).startswith("test")
+        for part in descendants(above)
+    )
+    bases = {text_of(base).partition("[")[0] for base in children(above.child_by_field_name("superclasses"))}
+    return bases <= {"object", "Protocol", "NamedTuple", "TypedDict", "Exception", "Enum"} and not any(tests)

@@ -12,7 +12,7 @@ from adjudge.records.testcode import CheckState, SkipCondition
 from adjudge.syntax.bodies import text_of
 from adjudge.syntax.testcode.flow import called_checks, read_block, read_expression, read_statement
 from adjudge.syntax.testcode.nodes import arguments_of, children, descendants, plain
-from adjudge.syntax.testcode.python.checks import asserted, call_check, keyword
+from adjudge.syntax.testcode.python.checks import asserted, call_check, keyword, said_check
 from adjudge.syntax.testcode.python.skips import ENVIRONMENT, PLATFORM, SKIP
 from adjudge.syntax.testcode.reading import Around, Dialect, Helper, Reading, mark, truth, when
 
@@ -236,9 +236,10 @@ def _expression(reading: Reading, node: Node, around: Around, depth: int) -> boo
             both = [*given[1:], *arguments_of(node)]
             reading.checks += called_checks(reading, node, bound, _named(both), around.state)
             return True
-    check = call_check(reading, node, name, around.state)
-    if check is not None:
-        reading.checks.append(check)
+    for read in (call_check, said_check):
+        check = read(reading, node, name, around.state)
+        if check is not None:
+            reading.checks.append(check)
     return False
 
 

@@ -194,15 +194,36 @@ def _inherited(root: Node, definitions: list[_Definition]) -> Iterator[_Definiti
     for one in definitions:
         if one.in_class is not None and len(one.names) == 2 and not _looks_like_test(one):
             plain_classes.setdefault(one.names[0], []).append(one)
-    for node in children(root):
-        node = node.child_by_field_name("definition") or node
-        if node.type != "class_definition":
+    classes = {
+        text_of(node.child_by_field_name("name")): node
+        for node in (part.child_by_field_name("definition") or part for part in children(root))
+        if node.type == "class_definition"
+    }
+    bases = {
+        name: [text_of(base) for base in children(node.child_by_field_name("superclasses"))]
+        for name, node in classes.items()
+    }
+    for name, node in classes.items():
+        ancestors = _ancestors(name, bases)
+        # What a base of another file makes of a class is not known.
+        if not _TEST_CLASS.search(name) and all(base in classes for base in ancestors):
             continue
-        name = text_of(node.child_by_field_name("name"))
-        for base in children(node.child_by_field_name("superclasses")):
-            for one in plain_classes.get(text_of(base), ()):
+        for base in ancestors:
+            for one in plain_classes.get(base, ()):
                 if one.names[-1].startswith("test"):
                     yield _Definition(one.node, (name, one.names[-1]), one.decorators, node)
+
+
+def _ancestors(name: str, bases: Mapping[str, list[str]]) -> list[str]:
+    """The classes of the file that a class is made of, each once."""
+    found: list[str] = []
+    pending = list(bases[name])
+    while pending and len(found) < _MAX_CALLED:
+        base = pending.pop(0)
+        if base not in found and base != name:
+            found.append(base)
+            pending += bases.get(base, ())
+    return found
 
 
 def _helpers(functions: Mapping[str, _Definition]) -> dict[str, Helper]:
