@@ -34,8 +34,8 @@ class NoRuntimeTricks:
           the standard library for everybody (`patches-clock-or-library`);
         - is equal to everything or to too much: an `__eq__`, `equals`, `Equal`, `Is`, `eq` or `==` that
           always says yes, looks at nothing of its own, or only at a kind, a size, a beginning or whether
-          numbers are within 0.5 or more of each other; a number that is nowhere far from any other, a value that changes
-          with every look or with what it is compared with (`always-equal`); poses as what
+          numbers are within 0.5 or more of each other; a number that is nowhere far from any other, a value
+          that changes with every look or with what it is compared with (`always-equal`); poses as what
           `expect` gives (`poses-as-matcher`); or gives out a mock (`gives-test-double`);
         - finds out whether tests are running: `PYTEST_CURRENT_TEST`, `"pytest" in sys.modules`,
           `JEST_WORKER_ID`, `VITEST`, `testing.Testing()`, names of runners in `argv` or on the stack, and
