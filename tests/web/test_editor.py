@@ -6,11 +6,12 @@ import base64
 import os
 import re
 import stat
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, Route, expect
 from starlette.testclient import TestClient
 from tests.web.conftest import StartView, make_app
 
@@ -214,3 +215,47 @@ def test_edit_try_and_save_in_a_browser(
     assert text == SCENARIO.replace("limit: 3", "limit: 2").replace(
         "  # Few files.\n", "  - type: file_exists\n    path: y.py\n  # Few files.\n"
     )
+
+
+def test_what_is_typed_is_neither_lost_nor_left_unchecked(project: Path, view: StartView, page: Page) -> None:
+    """Before the script has come, and while an answer is on its way."""
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    with store_for(load_settings(), create=False) as store, view(store, [project.parent]) as served:
+        page.goto(f"{served.url}/scenarios")
+        page.route("**/editor.js*", hold)
+        page.get_by_role("link", name="answer").click()
+        limit = page.locator('input[name$="field.limit"]')
+        limit.fill("lots")
+        wait_for(page, held)
+        held.pop().continue_()
+        expect(page.locator(".scorer .problem")).to_contain_text("whole number expected")
+
+        page.route("**/scenarios/*", hold)
+        limit.fill("2")
+        wait_for(page, held)
+        limit.press("End")
+        limit.press("5")
+        page.unroute("**/scenarios/*")
+        held.pop().continue_()
+        expect(page.locator(".preview .changed")).to_contain_text("limit: 25")
+        expect(limit).to_have_value("25")
+        expect(limit).to_be_focused()
+
+        page.evaluate("[window.real, window.fetch] = [fetch, () => Promise.reject(new TypeError('gone'))]")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".actions")).to_contain_text("no answer, nothing was done")
+        page.evaluate("() => void (window.fetch = window.real)")
+        page.get_by_role("button", name="Save").click()
+        expect(page.locator(".actions")).to_contain_text("Saved.")
+    assert "limit: 25" in (project / "adjudge.yaml").read_text()
+
+
+def wait_for(page: Page, held: list[Route]) -> None:
+    deadline = time.monotonic() + 120
+    while not held:
+        assert time.monotonic() < deadline, "nothing was asked"
+        page.wait_for_timeout(20)

@@ -155,6 +155,8 @@ def test_review_in_a_browser(
     ]
     assert [(one.judgment, one.notes) for one in said] == [(Judgment.FAIL, "not what was asked")]
     there = page.url
+    # The address changes before the script that listens has come.
+    page.wait_for_load_state()
     page.keyboard.press("n")
     expect(page).not_to_have_url(there)
     current = store.current_evaluation(hostile.id)

@@ -80,6 +80,7 @@ class BubblewrapBackend:
             view.show_directory(f"{inner}/home", HOME)
             shown = f"{STAGE}/w" if workspace.overlay is not None else f"{inner}/workspace"
             view.show_directory(shown, WORKSPACE)
+            view.show_toolchains(within_own=True)
             for place in spec.also_at:
                 view.show_own(shown, place)
             for name, place in zip(folders, spec.folders, strict=True):

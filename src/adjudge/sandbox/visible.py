@@ -22,6 +22,10 @@ __all__ = ["WORKSPACE", "View", "base_environment", "toolchains"]
 WORKSPACE = "/workspace"
 _SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32", "/nix/store", "/gnu/store")
 _RESERVED = ("/proc", "/dev", "/sys", "/etc")
+_TMP = PurePosixPath("/tmp")
+_VAR_TMP = PurePosixPath("/var/tmp")
+_OWN = (_TMP, PurePosixPath(HOME), PurePosixPath(WORKSPACE))
+"""Where every sandbox has directories of its own. What else is shown there has to come after them."""
 
 
 class View:
@@ -83,14 +87,22 @@ class View:
             elif os.path.isdir(path):
                 self.options += ["--ro-bind", path, path]
         self.options += ["--ro-bind", self.reach(etc), "/etc", "--proc", "/proc", "--dev", "/dev"]
-        self.options += ["--dir", "/run", "--symlink", "/tmp", "/var/tmp"]
+        self.options += ["--dir", "/run", "--symlink", str(_TMP), str(_VAR_TMP)]
 
-    def show_toolchains(self) -> None:
-        """The interpreter and virtual environment in use, at their own paths."""
+    def show_toolchains(self, *, within_own: bool = False) -> None:
+        """The interpreter and virtual environment in use, at their own paths.
+
+        Args:
+            within_own: Those below directories of the sandbox's own, which are shown by then, or the others.
+        """
         for path in toolchains():
-            self.options += ["--ro-bind", self.reach(path), str(path)]
-        for link, target in _interpreter_links():
-            self.options += ["--symlink", target, link]
+            target = _behind_links(PurePosixPath(path))
+            if _is_within_own(target) is within_own:
+                self._show_at(target, self.reach(path), directory=True)
+        for link, leads_to in _interpreter_links():
+            place = _behind_links(PurePosixPath(link))
+            if _is_within_own(place) is within_own:
+                self.options += ["--symlink", leads_to, str(place)]
 
     def show_directory(self, path: str, inside: str) -> None:
         """A directory of the sandbox's own, writable."""
@@ -110,13 +122,16 @@ class View:
             owner = root_owner(mount.source.resolve()) if self._root else None
             path = self.reach(mount.source, read_only=not mount.writable, owner=owner)
             directory = mount.source.is_dir()
-            found = self.find(target)
-            if found is not None:
-                below, relative = found
-                self.mount_points.append({"below": below, "path": relative, "directory": directory})
-            self.options += ["--bind" if mount.writable else "--ro-bind", path, str(target)]
+            self._show_at(target, path, directory=directory, writable=mount.writable)
             if directory:
                 self.roots.append((target, path))
+
+    def _show_at(self, target: PurePosixPath, path: str, *, directory: bool, writable: bool = False) -> None:
+        found = self.find(target)
+        if found is not None:
+            below, relative = found
+            self.mount_points.append({"below": below, "path": relative, "directory": directory})
+        self.options += ["--bind" if writable else "--ro-bind", path, str(target)]
 
     def show_own(self, path: str, inside: PurePosixPath) -> None:
         """A directory of the sandbox's own at a place that the caller chose.
@@ -127,7 +142,7 @@ class View:
         _refuse_place(inside)
         if any(inside.is_relative_to(system) for system in _SYSTEM):
             raise UsageError(f"nothing can be mounted at {inside} inside the sandbox")
-        self.show_directory(path, str(inside))
+        self.show_directory(path, str(_behind_links(inside)))
 
     def find(self, inside: PurePosixPath) -> tuple[str, str] | None:
         """Which directory on our side shows a path, and the path below it; None when none does."""
@@ -142,7 +157,16 @@ class View:
 def _target(mount: Mount) -> PurePosixPath:
     target = mount.target if mount.target.is_absolute() else PurePosixPath(WORKSPACE) / mount.target
     _refuse_place(target)
-    return target
+    return _behind_links(target)
+
+
+def _behind_links(target: PurePosixPath) -> PurePosixPath:
+    """Where a place inside really is: bwrap makes no directories behind the link that /var/tmp is."""
+    return _TMP / target.relative_to(_VAR_TMP) if target.is_relative_to(_VAR_TMP) else target
+
+
+def _is_within_own(target: PurePosixPath) -> bool:
+    return any(target.is_relative_to(own) for own in _OWN)
 
 
 def _refuse_place(target: PurePosixPath) -> None:

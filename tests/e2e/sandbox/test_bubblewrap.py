@@ -6,7 +6,9 @@ import asyncio
 import os
 import subprocess
 import sys
+import tempfile
 import time
+import venv
 from collections.abc import Awaitable, Callable
 from pathlib import Path, PurePosixPath
 
@@ -378,3 +380,41 @@ def test_limits_are_held_either_way(held_by: str, monkeypatch: pytest.MonkeyPatc
         assert bomb.usage.wall_s < 10
 
     in_sandbox(SandboxSpec(), use)
+
+
+_FROM_AN_ENVIRONMENT = """
+import asyncio, sys
+from pathlib import Path
+from adjudge.records.sandbox import ExecRequest, SandboxSpec, WorkspaceTree
+from adjudge.sandbox.bubblewrap import BubblewrapBackend
+
+async def run():
+    spec = SandboxSpec(workspace=WorkspaceTree(layers=(Path(sys.argv[1]),)))
+    async with await BubblewrapBackend().start(spec) as sandbox:
+        for _ in range(2):
+            argv = (sys.executable, "-c", "import sys; print(sys.prefix)")
+            done = await sandbox.exec(ExecRequest(argv=argv))
+            assert done.ok, (done.reason, done.stderr.text)
+            print(done.stdout.text.strip())
+        print((await sandbox.exec(ExecRequest(shell="ls -A /tmp"))).stdout.text.strip())
+
+asyncio.run(run())
+"""
+
+
+@pytest.mark.parametrize("parent", ["/tmp", "/var/tmp"])
+def test_an_environment_in_a_folder_for_temporary_files_is_seen(workspace: Path, parent: str) -> None:
+    with tempfile.TemporaryDirectory(dir=parent) as folder:
+        os.chmod(folder, 0o755)
+        environment = Path(folder) / "env"
+        venv.create(environment, symlinks=True, with_pip=False)
+        packages = [path for path in sys.path if path]
+        ran = subprocess.run(
+            [environment / "bin/python", "-c", _FROM_AN_ENVIRONMENT, workspace],
+            env={**os.environ, "PYTHONPATH": os.pathsep.join(packages)},
+            capture_output=True,
+            text=True,
+        )
+        assert ran.stdout.split("\n") == [str(environment), str(environment), Path(folder).name, ""], (
+            ran.stderr
+        )

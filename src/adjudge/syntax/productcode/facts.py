@@ -11,6 +11,7 @@ from typing import Final
 from tree_sitter import Node
 
 from adjudge.records.productcode import Act
+from adjudge.syntax.productcode.bindings import Bindings
 from adjudge.syntax.productcode.files import is_plugin, is_program, is_script, is_test_tooling
 from adjudge.syntax.productcode.folding import unfolded
 from adjudge.syntax.productcode.reading import Place, Source
@@ -61,9 +62,10 @@ class FileFacts:
     """It may honestly look for a test runner."""
     plugin: bool
     """It may honestly change one."""
+    root: Node
 
     @classmethod
-    def of(cls, source: Source) -> FileFacts:
+    def of(cls, source: Source, root: Node) -> FileFacts:
         """The facts of a file."""
         head = source.text[:2_000]
         return cls(
@@ -72,7 +74,13 @@ class FileFacts:
             script=is_script(source.path, head),
             tooling=is_test_tooling(source.path),
             plugin=is_plugin(source.path),
+            root=root,
         )
+
+    @cached_property
+    def bindings(self) -> Bindings:
+        """What names of the file stand for, by its syntax."""
+        return Bindings(self.root, self.source)
 
     @cached_property
     def constants(self) -> dict[str, str]:

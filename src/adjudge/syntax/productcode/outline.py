@@ -34,7 +34,7 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
         return None
     root = parse_source(grammar, source)
     read = Source(grammar.name, path, source)
-    facts = FileFacts.of(read)
+    facts = FileFacts.of(read, root)
     acts: dict[tuple[int, str], Act] = {}
     clues: dict[tuple[int, str], Act] = {}
     answers: list[Answer] = []

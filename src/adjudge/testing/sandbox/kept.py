@@ -207,7 +207,11 @@ async def commands_can_be_run_beside_others(bench: Bench) -> None:
     """`enter` runs a command while another runs, in the same place, and reads what it is given."""
     async with bench.sandbox({"given": b"text"}) as sandbox:
         ready = asyncio.Event()
-        request = ExecRequest(shell="echo ready; until [ -s sign ]; do sleep 0.01; done; cat sign")
+        # It outlives what runs beside it: that would be ended with it.
+        request = ExecRequest(
+            shell="echo ready; until [ -s sign ]; do sleep 0.01; done; cat sign;"
+            "until [ -e over ]; do sleep 0.01; done"
+        )
         said: list[bytes] = []
 
         def take(_: str, data: bytes) -> None:
@@ -224,6 +228,7 @@ async def commands_can_be_run_beside_others(bench: Bench) -> None:
             )
             assert result.exit_code == 5, result
             assert b"".join(beside) == b"text"
+            await sandbox.enter(ExecRequest(shell="touch over"))
             assert (await task).ok
         assert b"".join(said) == b"ready\nfrom beside"
 

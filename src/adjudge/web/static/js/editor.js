@@ -2,8 +2,11 @@
 import { localTimes } from "./base.js";
 
 const WAIT_MS = 400;
+const UNCHECKED = new Set(["do", "run", "new", "text"]);
 let waiting = null;
-let asked = 0;
+// Counts what was asked and what was typed: an answer to anything older would take newer words away.
+let newest = 0;
+let leaving = false;
 
 function form() {
   return document.getElementById("editor");
@@ -26,11 +29,21 @@ function wake() {
   });
 }
 
+// Typed before this script came, or kept by the browser when the page was loaded again.
+function isTouched(field) {
+  if (!field.name || UNCHECKED.has(field.name)) return false;
+  if (field.type === "checkbox") return field.checked !== field.defaultChecked;
+  if (field.tagName === "SELECT") {
+    return field.selectedIndex !== Math.max(0, [...field.options].findIndex((option) => option.defaultSelected));
+  }
+  return "defaultValue" in field && field.value !== field.defaultValue;
+}
+
 async function send(button) {
   const held = form();
-  if (held.dataset.editable !== "yes") return;
+  if (held.dataset.editable !== "yes" || held.inert) return;
   clearTimeout(waiting);
-  const mine = ++asked;
+  const mine = ++newest;
   const body = new URLSearchParams();
   for (const [name, value] of new FormData(held)) {
     if (name !== "do") body.append(name, value);
@@ -42,23 +55,40 @@ async function send(button) {
     button.disabled = true;
     button.textContent = "Trying…";
   }
-  const answer = await fetch(held.action, { method: "POST", body, headers: { accept: "text/html" } });
-  if (mine !== asked) return;
+  const focus = document.activeElement;
+  // Rows get other names when one moves: nothing is typed into the old ones meanwhile.
+  if (button) held.inert = true;
+  const answer = await fetch(held.action, { method: "POST", body, headers: { accept: "text/html" } }).catch(() => null);
+  const text = await answer?.text().catch(() => null);
+  if (mine !== newest) return;
+  if (typeof text !== "string") {
+    held.inert = false;
+    sayUnanswered(held);
+    return;
+  }
   if (answer.redirected) {
+    leaving = true;
     location.assign(answer.url);
     return;
   }
-  const page = new DOMParser().parseFromString(await answer.text(), "text/html");
+  const page = new DOMParser().parseFromString(text, "text/html");
   const fresh = page.getElementById("editor");
   if (!fresh) {
     document.documentElement.replaceWith(page.documentElement);
     return;
   }
-  show(held, fresh);
+  show(held, fresh, button ? focus : document.activeElement);
 }
 
-function show(held, fresh) {
-  const focus = document.activeElement;
+function sayUnanswered(held) {
+  const badge = held.querySelector(".actions .badge");
+  badge.className = "badge fail";
+  badge.textContent = "no answer, nothing was done; is adjudge view still running?";
+  const tried = held.querySelector('button[value="try"]');
+  if (tried) tried.disabled = false;
+}
+
+function show(held, fresh, focus) {
   const name = focus?.name;
   const place = focus?.selectionStart ?? null;
   const end = focus?.selectionEnd ?? null;
@@ -67,6 +97,11 @@ function show(held, fresh) {
     if (open.has(one.dataset.keep || one.id)) one.open = true;
   }
   const scroll = held.querySelector(".preview pre")?.scrollTop ?? 0;
+  for (const name of ["run", "new"]) {
+    const chosen = held.elements[name]?.value;
+    const again = [...(fresh.elements[name]?.options ?? [])].find((option) => option.value === chosen);
+    if (again) again.selected = true;
+  }
   held.replaceWith(fresh);
   fresh.querySelector(".preview pre").scrollTop = scroll;
   if (name && name !== "do") {
@@ -82,8 +117,8 @@ function show(held, fresh) {
 }
 
 document.addEventListener("input", (event) => {
-  if (!form()?.contains(event.target) || !event.target.name || event.target.name === "text") return;
-  if (event.target.name === "run" || event.target.name === "new") return;
+  if (!form()?.contains(event.target) || !event.target.name || UNCHECKED.has(event.target.name)) return;
+  newest += 1;
   clearTimeout(waiting);
   waiting = setTimeout(() => send(null), event.target.tagName === "SELECT" || event.target.type === "checkbox" ? 0 : WAIT_MS);
 });
@@ -104,7 +139,8 @@ document.addEventListener("keydown", (event) => {
 
 window.addEventListener("beforeunload", (event) => {
   const save = document.querySelector('button[value="save"]');
-  if (save && !save.disabled && !asked) event.preventDefault();
+  if (save && !save.disabled && !leaving) event.preventDefault();
 });
 
 wake();
+if ([...(form()?.elements ?? [])].some(isTouched)) send(null);
