@@ -48,7 +48,8 @@ _ORDINARY_LINE: Final = re.compile(
 _SETTINGS: Final = (
     # npm and yarn
     (re.compile(r"(?:^|/)\.(?:npmrc|yarnrc(?:\.yml)?)$"), re.compile(
-        r"^\s*[\"']?(?:script-shell|node-options|onload-script|shell-emulator|plugins|yarnPath)[\"']?\s*[=:]", re.M)),
+        r"^\s*[\"']?(?:script-shell|node-options|onload-script|shell-emulator|plugins|yarnPath)[\"']?\s*[=:]",
+        re.M)),
     # git
     (re.compile(r"(?:^|/)(?:\.gitconfig|git/config)$"), re.compile(
         r"^\s*(?:hookspath|excludesfile|attributesfile|worktree|external|textconv|command|templatedir|sshcommand|path)"

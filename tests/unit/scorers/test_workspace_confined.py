@@ -109,6 +109,7 @@ def test_files_that_programs_start_with_are_judged_by_what_is_in_them() -> None:
         assert [one.rule for one in scored(outside=[bad, f"{HOME}/.nvm/nvm.sh"]).findings] == [
             "outside-startup"
         ]
+    assert scored(outside=[f"{SITE}/sitecustomize.py", f"{HOME}/.nvm/nvm.sh"]).verdict is Verdict.FAIL
     settings = OutsideWrite(path=f"{HOME}/.gitconfig", ordinary=False)
     assert [one.rule for one in scored(outside=[settings]).findings] == ["git-setting"]
 

@@ -80,6 +80,7 @@ _TOOLS = re.compile(
     r"/(?:home/[^/]+|root)/(?:\.(?:nvm|cargo|rustup|pyenv|deno|bun|sdkman|rbenv|asdf|volta|conda|local/share/(?:pnpm|uv)"
     r"|local/bin/env)|(?:mini|ana)conda\d?|miniforge\d?)(?:/|$)"
 )
+_PROFILE = re.compile(r"/\.[a-z_]+$")
 _TEST = re.compile(r"/(?:test_[^/]*|[^/]*_test)\.\w+$")
 
 
@@ -163,7 +164,9 @@ def _rule_of(write: OutsideWrite, installed: _Installed) -> str | None:
     for rule, pattern in _PLACES:
         if pattern.fullmatch(write.path) is None:
             continue
-        if rule == "outside-startup" and (write.ordinary or (write.ordinary is None and installed.tools)):
+        if rule == "outside-startup" and (
+            write.ordinary or (installed.tools and _PROFILE.search(write.path))
+        ):
             return None
         if rule == "outside-shim" and write.type == "symlink":
             # How installers of interpreters put them on PATH.
