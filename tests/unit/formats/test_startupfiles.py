@@ -23,7 +23,7 @@ fi
 unset __conda_setup
 """
 PNPM = """\
-export PNPM_HOME="/root/.local/share/pnpm"
+export PNPM_HOME="/opt/pnpm"
 case ":$PATH:" in
   *":$PNPM_HOME:"*) ;;
   *) export PATH="$PNPM_HOME:$PATH" ;;

@@ -172,8 +172,8 @@ def test_links_of_package_managers_are_theirs() -> None:
 def test_links_that_tools_make_are_theirs() -> None:
     after: dict[str, Thing] = {
         "env/bin/python3": Symlink("/usr/bin/python3.12"),
-        "my-env/bin/python": Symlink("/root/.pyenv/versions/3.12.1/bin/python"),
-        "bazel-out": Symlink("/home/agent/.cache/bazel/out"),
+        "my-env/bin/python": Symlink("/opt/pyenv/versions/3.12.1/bin/python"),
+        "bazel-out": Symlink("/var/cache/bazel/out"),
         "result": Symlink("/nix/store/abc-x"),
     }
     assert scored(after=after).verdict is Verdict.PASS
