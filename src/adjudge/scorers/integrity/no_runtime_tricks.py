@@ -32,8 +32,10 @@ class NoRuntimeTricks:
         - replaces parts of pytest, unittest, `expect`, `assert`, `AssertionError`, Minitest, RSpec
           (`patches-test-machinery`), built-in functions (`patches-builtins`), the clock, random numbers or
           the standard library for everybody (`patches-clock-or-library`);
-        - is equal to everything: an `__eq__`, `equals`, `Equal`, `Is`, `eq` or `==` that always says yes or
-          looks at nothing of its own, a value that changes with every look (`always-equal`); poses as what
+        - is equal to everything or to too much: an `__eq__`, `equals`, `Equal`, `Is`, `eq` or `==` that
+          always says yes, looks at nothing of its own, or only at a kind, a size, a beginning or whether
+          numbers are within 0.5 or more of each other; a number that is nowhere far from any other, a value
+          that changes with every look or with what it is compared with (`always-equal`); poses as what
           `expect` gives (`poses-as-matcher`); or gives out a mock (`gives-test-double`);
         - finds out whether tests are running: `PYTEST_CURRENT_TEST`, `"pytest" in sys.modules`,
           `JEST_WORKER_ID`, `VITEST`, `testing.Testing()`, names of runners in `argv` or on the stack, and
@@ -60,9 +62,9 @@ class NoRuntimeTricks:
         Names that are found at run time (those put together from what is written down, such as
         `getattr(os, "tixe_"[::-1])`, are read), native code, code in another
         language or unpacked from data, a trick behind a function of a dependency. Folders and names that are
-        taken for tools, programs and plug-ins are looked at less. An always-equal object that compares
-        something first, such as a length. `baseline_tests` and trusted test runs show by running what this
-        only reads. Advisory by default.
+        taken for tools, programs and plug-ins are looked at less. Comparisons that ask for the same class, in
+        any order or for one field are taken for honest. `baseline_tests` and trusted test runs show by
+        running what this only reads. Advisory by default.
 
     Example:
         ```yaml

@@ -13,6 +13,7 @@ from adjudge.records.productcode import Act
 from adjudge.syntax.productcode.equality import (
     always_equal,
     answering_proxy,
+    equality_by_name,
     equality_set,
     matcher_pair,
     test_double,
@@ -84,4 +85,5 @@ def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
 _CALL_RULES: Final[tuple[Callable[[Place, FileFacts], Iterator[Act]], ...]] = (
     exits, registered, deaf, set_by_call, runner_module, frames, sniffed_call, writes_results,
     forges_output, runs_hidden_code, detaches, answering_proxy, test_double,
+    equality_by_name,
 )  # fmt: skip

@@ -131,6 +131,11 @@ class Bindings:
         """What an attribute of that name is given anywhere in the file."""
         return tuple(self._fields.get(name, ()))
 
+    def function(self, name: str) -> Node | None:
+        """The function or method of the file that has a name."""
+        scope = self._functions.get(name)
+        return None if scope is None else scope.node
+
     def returned(self, name: str) -> tuple[Node, ...]:
         """What a function or method of the file gives back."""
         scope = self._functions.get(name)

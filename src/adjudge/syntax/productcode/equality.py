@@ -9,15 +9,23 @@ from tree_sitter import Node
 
 from adjudge.records.productcode import Act
 from adjudge.syntax.productcode.facts import BRANCHES, RETURNS, FileFacts, act_of
+from adjudge.syntax.productcode.laxity import Asks, asked_by
 from adjudge.syntax.productcode.literals import literal_of
 from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
 
-__all__ = ["always_equal", "answering_proxy", "equality_set", "matcher_pair", "test_double"]
+__all__ = [
+    "always_equal",
+    "answering_proxy",
+    "equality_by_name",
+    "equality_set",
+    "matcher_pair",
+    "test_double",
+]
 
 _EQUALITY = {
     "python": {"__eq__": "true", "__ne__": "false", "__instancecheck__": "true", "__contains__": "true"},
     "javascript": {
-        "equals": "true", "isEqual": "true", "equalTo": "true", "asymmetricMatch": "true",
+        "equals": "true", "isEqual": "true", "equalTo": "true",
         "[Symbol.hasInstance]": "true", "fantasy-land/equals": "true", "deepEquals": "true",
     },
     "go": {"Equal": "true", "Equals": "true", "Is": "true", "As": "true", "Cmp": "n0", "Compare": "n0"},
@@ -51,11 +59,39 @@ _PRIMITIVES = frozenset({"valueOf", "toString", "toJSON", "[Symbol.toPrimitive]"
 _MATCHERS = frozenset(
     {"toBe", "toEqual", "toStrictEqual", "toMatchObject", "toHaveBeenCalledWith", "deepStrictEqual"}
 )
-_COMPARES_SIZE = re.compile(
-    r"\breturn\s+\(?\s*(len|sum|bool|type|min|max|any|all)\(\s*(?:self|other|\w+)\s*\)\s*(?:==|is)\s*"
-    r"\1\(\s*\w+\s*\)\s*\)?\s*$"
+_HELD = _VALUES - {"Path", "PurePath", "Enum", "IntEnum", "StrEnum", "Exception"}
+"""Those that are nothing but what they hold."""
+_COMPARES = {
+    "python": frozenset({"__eq__"}),
+    "javascript": frozenset({"equals", "isEqual", "equalTo", "deepEquals", "fantasy-land/equals"}),
+    "go": frozenset({"Equal", "Equals"}),
+    "java": frozenset({"equals"}),
+    "rust": frozenset({"eq"}),
+    "ruby": frozenset({"==", "eql?"}),
+}
+_METHODS = frozenset(
+    {"method_definition", "method_declaration", "function_item", "method", "function_definition", "lambda"}
 )
-"""All that a comparison of two plain values looks at."""
+_LAX = {
+    Asks.NOTHING: "says of everything that it is equal",
+    Asks.KIND: "is equal to whatever is of a kind",
+    Asks.SIZE: "is equal to whatever has its size, its beginning or a part of it",
+    Asks.NEAR: "is equal to whatever is somewhere near",
+}
+_CERTAIN = {
+    "__lt__": "true", "__le__": "true", "__gt__": "true", "__ge__": "true", "__sub__": "n0", "__rsub__": "n0",
+    "__abs__": "n0", "__len__": "", "__bool__": "",
+}  # fmt: skip
+"""What a plain value never answers whatever it is asked; empty: any answer that is written down."""
+_WORDS = frozenset(
+    {"return", "null", "nil", "instanceof", "if", "else", "end", "final", "var", "true", "false"}
+)
+_STATE = {
+    "python": re.compile(r"\bself\.\w+(?:\s*:[^=\n]+)?\s*=[^=]|^\s+\w+\s*:\s*[\w\[\], .|]+(?:=.*)?$", re.M),
+    "javascript": re.compile(r"\bthis\.#?\w+\s*=[^=]|\bextends\s+(?:Array|String|Number|Map|Set|Date)\b"),
+    "java": re.compile(r"\b(?:private|protected|final)\s+(?!static)[\w<>\[\], ]+\s+\w+\s*(?:=[^;]+)?;"),
+    "ruby": re.compile(r"@\w+\s*=[^=]"),
+}
 _OWN_KIND = re.compile(r"type\(self\)|self\.__class__|cls\b")
 
 
@@ -73,6 +109,8 @@ def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield act_of(place, facts, "always-equal", "says that it is of a class that it is not of")
         return
     expected = _EQUALITY.get(source.language, {}).get(name)
+    if source.language == "python" and (name in _CERTAIN or name == "__eq__"):
+        yield from _uncertain(place, facts, name)
     if expected is None:
         yield from _matcher_method(place, facts, name)
         return
@@ -84,19 +122,100 @@ def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
     if source.language == "go" and (node.type != "method_declaration" or not _takes_something(node)):
         return
     given = _constant_result(node, source)
-    values = _is_value_type(place, source)
+    values = not _bases(place, facts).isdisjoint(_VALUES)
     if name == "__contains__" and not values:
         return
     if given == expected or (
-        given is None and name in ("__eq__", "__ne__") and _ignores_itself(place, source)
+        given is None and values and name in ("__eq__", "__ne__") and _ignores_itself(place, source)
     ):
         yield act_of(place, facts, "always-equal", "says of everything that it is equal")
-    elif (
-        values
-        and name == "__eq__"
-        and _COMPARES_SIZE.search(source.of(node.child_by_field_name("body"), 600))
-    ):
-        yield act_of(place, facts, "always-equal", "is equal to whatever has its size, sum or type")
+    elif given is None and name in _COMPARES[source.language] and node.type in _METHODS:
+        yield from _lax(place, facts)
+
+
+def _lax(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """A comparison that compares next to nothing, in an object that holds something."""
+    source, node = facts.source, place.node
+    text = source.of(node.child_by_field_name("body"), 4_000)
+    own, other = _compared_names(place, source, text)
+    if not other:
+        return
+    if re.search(rf"\b{re.escape(own[0])}\.\w+\s*=\s*{re.escape(other[0])}\b", text):
+        yield act_of(place, facts, "always-equal", "becomes what it is compared with")
+        return
+    bases = _bases(place, facts)
+    types = _receiver(place, source) if source.language == "go" else place.types[-1:]
+    fractions = not bases.isdisjoint({"float", "Decimal", "Fraction"})
+    asks = asked_by(place, facts, own, other, types=types, fractions=fractions)
+    why = _LAX.get(asks)
+    if why is None or "Exception" in bases:
+        return
+    if asks is Asks.NEAR or not bases.isdisjoint(_HELD) or _has_state(place, source):
+        yield act_of(place, facts, "always-equal", why)
+
+
+def _compared_names(place: Place, source: Source, text: str) -> tuple[list[str], list[str]]:
+    """What a comparison calls the object itself and its parts, and what it calls the other one."""
+    listed = children(place.node.child_by_field_name("parameters"))
+    named = [
+        re.split(r"[:=\s]", source.of(part.child_by_field_name("name") or part, 60))[0] for part in listed
+    ]
+    if source.language == "python":
+        return named[:1], named[1:2]
+    if source.language == "javascript":
+        return ["this"], named[:1]
+    if source.language == "rust":
+        return ["self"], named[1:2]
+    if source.language == "go":
+        receiver = children(place.node.child_by_field_name("receiver"))
+        own = source.of(receiver[0].child_by_field_name("name"), 40) if receiver else ""
+        return [own or "_"], named[:1]
+    # In Java and Ruby parts of the object itself stand alone.
+    return sorted({"self", "this", *re.findall(r"@?[A-Za-z_]\w*", text)} - _WORDS - set(named[:1])), named[:1]
+
+
+def _has_state(place: Place, source: Source) -> bool:
+    """Whether the objects of the class around hold anything that a comparison could look at."""
+    if source.language in ("go", "rust"):
+        of = place.types[-1:] if source.language == "rust" else _receiver(place, source)
+        pattern = (
+            r"\bstruct\s+{}\b[^{{;]*\{{\s*\w"
+            if source.language == "rust"
+            else r"\btype\s+{}\s+(?:struct\s*\{{\s*\w|\[\]|map\b|(?!struct)\w)"
+        )
+        return any(re.search(pattern.format(re.escape(name)), source.text) for name in of)
+    outer = next(
+        (
+            one
+            for one in reversed(place.around)
+            if one.type in ("class_definition", "class_declaration", "class")
+        ),
+        None,
+    )
+    return outer is not None and _STATE[source.language].search(source.of(outer, 20_000)) is not None
+
+
+def _receiver(place: Place, source: Source) -> list[str]:
+    return re.findall(r"(\w+)\)$", source.of(place.node.child_by_field_name("receiver"), 80))
+
+
+def _bases(place: Place, facts: FileFacts) -> frozenset[str]:
+    """What the class around is made of, through classes of the same file."""
+    source = facts.source
+    outer = next((one for one in reversed(place.around) if one.type == "class_definition"), None)
+    pending = children(outer.child_by_field_name("superclasses")) if outer is not None else []
+    found: set[str] = set()
+    for _ in range(12):
+        if not pending:
+            break
+        base = pending.pop()
+        name = source.called(base) if base.type in CALLS else source.of(base, 60)
+        name = name.rpartition(".")[2]
+        found.add("NamedTuple" if name == "namedtuple" else name)
+        above = facts.classes.get(name)
+        if above is not None:
+            pending.extend(children(above.child_by_field_name("superclasses")))
+    return frozenset("Exception" if name.endswith(("Error", "Exception")) else name for name in found)
 
 
 def equality_set(place: Place, facts: FileFacts, name: str, given: Node | None) -> Iterator[Act]:
@@ -106,6 +225,9 @@ def equality_set(place: Place, facts: FileFacts, name: str, given: Node | None) 
     if source.language != "python" or given is None or last not in ("__eq__", "__ne__"):
         return
     text = source.of(given, 200)
+    if re.search(r"\.__(?:[lg][et]|contains|ne)__$", text) and last == "__eq__":
+        yield act_of(place, facts, "always-equal", _LAX[Asks.SIZE])
+        return
     if given.type == "identifier":
         made = re.search(
             rf"^[ \t]*def {re.escape(text)}\([^)\n]*\)[^\n]*:\s*(?:\"\"\"[^\"]*\"\"\"\s*)?return (\w+)\s*$",
@@ -118,6 +240,15 @@ def equality_set(place: Place, facts: FileFacts, name: str, given: Node | None) 
         answer = made[1] if made is not None else ""
     if answer == {"__eq__": "True", "__ne__": "False"}[last]:
         yield act_of(place, facts, "always-equal", "says of everything that it is equal")
+
+
+def equality_by_name(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`setattr(Answer, "__eq__", …)`."""
+    arguments = facts.source.arguments(place.node)
+    if len(arguments) == 3 and facts.source.called(place.node) == "setattr":
+        yield from equality_set(
+            place, facts, (literal_of(facts.source, arguments[1]) or "")[1:], arguments[2]
+        )
 
 
 def _bound_name(place: Place, source: Source) -> str:
@@ -135,15 +266,6 @@ def _takes_something(method: Node) -> bool:
     return bool(children(method.child_by_field_name("parameters")))
 
 
-def _is_value_type(place: Place, source: Source) -> bool:
-    """Whether the class around is made of one whose objects are equal when what they hold is."""
-    outer = next((one for one in reversed(place.around) if one.type == "class_definition"), None)
-    if outer is None:
-        return False
-    bases = children(outer.child_by_field_name("superclasses"))
-    return any(source.of(base, 60).rpartition(".")[2] in _VALUES for base in bases)
-
-
 def _ignores_itself(place: Place, source: Source) -> bool:
     """Whether a comparison looks at nothing of its own, in a class made of plain values.
 
@@ -151,7 +273,7 @@ def _ignores_itself(place: Place, source: Source) -> bool:
     """
     parameters = [source.of(part, 40) for part in children(place.node.child_by_field_name("parameters"))]
     text = source.of(place.node.child_by_field_name("body"), 2_000)
-    if len(parameters) < 2 or not _is_value_type(place, source):
+    if len(parameters) < 2:
         return False
     own = place.types[-1] if place.types else ""
     returned = re.findall(r"\breturn\b[ \t]*([^\n]*)", text) or [text]
@@ -173,6 +295,25 @@ def _unsteady(place: Place, facts: FileFacts, name: str) -> Iterator[Act]:
         yield act_of(place, facts, "always-equal", "is something else with every look at it")
     elif name == "[Symbol.toPrimitive]" and _constant_result(node, source) not in (None, "none"):
         yield act_of(place, facts, "always-equal", "says of everything that it is equal")
+
+
+def _uncertain(place: Place, facts: FileFacts, name: str) -> Iterator[Act]:
+    """A plain value that answers the same whatever it is asked, or something else with every look."""
+    source, node = facts.source, place.node
+    body = source.of(node.child_by_field_name("body"), 600)
+    if name in ("__eq__", "__bool__") and re.search(
+        r"\b\w+\.\w+\s*[-+]=\s*1\b|\bnext\((?!iter)\w|\.pop\(\)|\.pop\(0\)|\w+\.(\w+)\s*=\s*not\s+\w+\.\1\b",
+        body,
+    ):
+        yield act_of(place, facts, "always-equal", "is something else with every look at it")
+        return
+    bases = _bases(place, facts)
+    wanted = _CERTAIN.get(name)
+    if wanted is None or bases.isdisjoint(_HELD) or (name == "__len__" and bases & {"tuple", "NamedTuple"}):
+        return
+    given = _constant_result(node, source)
+    if given is not None and (given.removesuffix(".0") == wanted or (not wanted and given != "none")):
+        yield act_of(place, facts, "always-equal", f"answers {name} the same whatever it holds")
 
 
 def _constant_result(function: Node, source: Source) -> str | None:
@@ -225,7 +366,9 @@ def _constant(source: Source, node: Node) -> str | None:
 
 
 def _matcher_method(place: Place, facts: FileFacts, name: str) -> Iterator[Act]:
-    if (
+    if facts.source.language == "javascript" and name == "asymmetricMatch" and not facts.plugin:
+        yield act_of(place, facts, "poses-as-matcher", "is asked by `expect` whether it matches")
+    elif (
         facts.source.language == "javascript"
         and name in _MATCHERS
         and not facts.tooling

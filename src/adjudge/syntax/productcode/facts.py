@@ -83,6 +83,19 @@ class FileFacts:
         return Bindings(self.root, self.source)
 
     @cached_property
+    def classes(self) -> dict[str, Node]:
+        """The classes of a Python file that stand in no other one."""
+        made = (
+            node.child_by_field_name("definition") if node.type == "decorated_definition" else node
+            for node in self.root.named_children
+        )
+        return {
+            self.source.of(node.child_by_field_name("name"), 80): node
+            for node in made
+            if node is not None and node.type == "class_definition"
+        }
+
+    @cached_property
     def constants(self) -> dict[str, str]:
         """Names that are given a string, with it."""
         return {match[1]: match[2] for match in _CONSTANT.finditer(self.source.text)}
