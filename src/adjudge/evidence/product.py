@@ -20,7 +20,13 @@ from adjudge.records.productcode import Answer, ProductOutline
 from adjudge.records.tree import DIRECTORY
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import is_third_party
-from adjudge.syntax.productcode.compare import ProductChange, added_answers, fits, needle_of
+from adjudge.syntax.productcode.compare import (
+    ProductChange,
+    added_answers,
+    added_choices,
+    fits,
+    needle_of,
+)
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.reading import LineRanges
@@ -60,12 +66,10 @@ class ProductScanCollector:
             scan = _Scan(subject, outliner)
             changes += scan.loaded(patterns)
             files = scan.product(changes)
-            answers = [
-                answer
-                for file in files
-                for answer in added_answers(ProductChange(file.path, file.before, file.after))
-            ]
-            tests = tuple(scan.tests(patterns, answers[:_MAX_ANSWERS])) if answers else ()
+            sides = [ProductChange(file.path, file.before, file.after) for file in files]
+            answers = [answer for side in sides for answer in added_answers(side)][:_MAX_ANSWERS]
+            answers += [choice for side in sides for choice in added_choices(side)][:_MAX_ANSWERS]
+            tests = tuple(scan.tests(patterns, answers)) if answers else ()
         instruction = subject.task.scenario.instruction[:_MAX_INSTRUCTION] if answers else ""
         return ScannedProducts(files=tuple(files), tests=tests, instruction=instruction)
 
@@ -212,7 +216,8 @@ class _Scan:
 
 
 def _says(outline: ProductOutline | None) -> bool:
-    return outline is not None and bool(outline.acts or outline.clues or outline.answers)
+    found = outline is not None and bool(outline.acts or outline.clues or outline.answers)
+    return found or bool(added_choices(ProductChange("", None, outline)))
 
 
 def _lines(change: FileChange, *, new: bool) -> LineRanges | None:

@@ -107,7 +107,7 @@ from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
-from adjudge.syntax.productcode.compare import ProductChange, added_answers, needle_of
+from adjudge.syntax.productcode.compare import ProductChange, added_answers, added_choices, needle_of
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
@@ -470,10 +470,11 @@ class Attempt:
                     after=outline_product(path, after) if after else None,
                 )
             )
+        sides = [ProductChange(file.path, file.before, file.after) for file in files]
         needles = [
             needle
-            for file in files
-            for answer in added_answers(ProductChange(file.path, file.before, file.after))
+            for side in sides
+            for answer in (*added_answers(side), *added_choices(side))
             if (needle := needle_of(answer))
         ]
         tests = tuple(islice(self._examples(patterns, needles), _MAX_TESTS)) if needles else ()
