@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from adjudge.capture.baseline import directory_baseline, resolve_baseline
 from adjudge.capture.changes import capture_changes
-from adjudge.capture.gitpatterns import parse_ignore_file
 from adjudge.capture.linediff import Budget, diff_lines
+from adjudge.formats.gitpatterns import parse_ignore_file
 from adjudge.records.change import ChangeKind, ChangeSet, EntryType
 from adjudge.records.paths import path_bytes
 from adjudge.records.sandbox import WorkspaceTree

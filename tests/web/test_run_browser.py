@@ -155,6 +155,16 @@ def test_what_a_regrade_changed(viewed: Viewed, page: Page, shot: Shot, axe: Axe
     assert started.value.suggested_filename == f"{viewed.rich[:12]}.diff"
 
 
+@pytest.mark.parametrize("part", ["timeline/3", "scorers/0", "scorers/2", "response"])
+def test_a_part_has_a_page_of_its_own(viewed: Viewed, page: Page, shot: Shot, axe: Axe, part: str) -> None:
+    answer = page.goto(f"{viewed.url}/runs/{viewed.rich}/{part}")
+    assert answer is not None
+    assert answer.ok
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    shot(page, f"run-{part.replace('/', '-')}")
+    axe(page)
+
+
 def test_a_run_under_way_is_followed(viewed: Viewed, page: Page) -> None:
     run = make_run(77, status=RunStatus.RUNNING, attempt=None, ended_at=None)
     viewed.store.save_run(run)

@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 
 from adjudge.capture.entries import Content, Folder, KnownContent, digest_chunks, folder_in, read_rules
-from adjudge.capture.gitpatterns import Pattern, parse_pattern
+from adjudge.formats.gitpatterns import Pattern, parse_pattern
 
 __all__ = ["Attributes", "CheckoutRules", "looks_binary"]
 

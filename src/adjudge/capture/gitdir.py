@@ -9,11 +9,11 @@ executed, and parsing is loose on purpose: it feeds evidence, not decisions.
 from __future__ import annotations
 
 import struct
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 
 from adjudge.capture.disk import join
 from adjudge.capture.entries import Entry, EntryType, digest_chunks, is_content, is_folder
+from adjudge.capture.githistory import lost_start
 from adjudge.records.change import RepositoryFinding, RepositoryRule
 from adjudge.records.paths import path_from_bytes, render_path
 
@@ -26,7 +26,6 @@ _MAX_INDEX_BYTES = 256 << 20
 _SHOWN = 5
 _MAX_ITEMS = 1000
 _HOOK_BYTES = 500
-_MAX_COMMITS = 1000
 _RUNS_PROGRAMS = {
     "core.alternaterefscommand", "core.askpass", "core.attributesfile", "core.editor", "core.excludesfile",
     "core.fsmonitor", "core.gitproxy", "core.hookspath", "core.pager", "core.sshcommand", "core.worktree",
@@ -38,6 +37,10 @@ _RUNS_PROGRAMS_IN = {
     ("filter", "process"), ("merge", "driver"),
     ("includeif", "path"), ("credential", "helper"), ("gpg", "program"),
     ("pager", ""),
+}  # fmt: skip
+_HIDES = {
+    ("core.bare", "true"), ("core.ignorestat", "true"), ("status.showuntrackedfiles", "no"),
+    ("diff.ignoresubmodules", "all"),
 }  # fmt: skip
 
 
@@ -70,6 +73,7 @@ def inspect_git_directory(
         (b"info/exclude", RepositoryRule.EXCLUDE, "hides paths from git"),
         (b"info/attributes", RepositoryRule.ATTRIBUTES, "changes how git shows paths"),
         (b"info/grafts", RepositoryRule.GRAFTS, "rewrites history"),
+        (b"shallow", RepositoryRule.GRAFTS, "cuts history off"),
         (b"objects/info/alternates", RepositoryRule.ALTERNATES, "borrows objects from elsewhere"),
         (b"objects/info/http-alternates", RepositoryRule.ALTERNATES, "borrows objects from elsewhere"),
     ):
@@ -160,6 +164,8 @@ def _notable_settings(data: bytes) -> list[str]:
             or (section, key) in _RUNS_PROGRAMS_IN
             or (section, "") in _RUNS_PROGRAMS_IN
             or (section == "alias" and value.startswith("!"))
+            or (full, value.lower()) in _HIDES
+            or (section == "submodule" and key == "ignore" and value.lower() == "all")
         )
         if runs:
             name = f"{section}.{subsection}.{key}" if subsection else full
@@ -190,51 +196,16 @@ def _replacements(place: bytes, lookup: Lookup) -> set[bytes]:
 
 
 def _inspect_history(place: bytes, final: Lookup, before: Lookup) -> Iterator[RepositoryFinding]:
-    """Whether the branch that the attempt began on still holds the commit it was at.
+    """Whether git still leads back to the commit that the attempt began at."""
 
-    Only loose objects are followed: where one is packed, nothing is known, and nothing said.
-    """
-    head = _read(before, join(place, b"HEAD")).strip()
-    branch = head.removeprefix(b"ref: ").strip()
-    old, new = _reference(place, branch, before), _reference(place, branch, final)
-    if not head.startswith(b"ref: ") or old is None or new is None or old == new:
-        return
-    pending, seen = [new], set[bytes]()
-    while pending:
-        commit = pending.pop()
-        if commit == old or len(seen) >= _MAX_COMMITS:
-            return
-        if commit in seen:
-            continue
-        seen.add(commit)
-        parents = _parents(place, commit, final)
-        if parents is None:
-            return
-        pending += parents
-    message = f"no longer holds the commit that the attempt began at, {old[:12].decode('ascii', 'replace')}"
-    yield _finding(RepositoryRule.REWRITTEN, join(place, branch), message)
+    def read_final(path: bytes) -> bytes:
+        return _read(final, path, max_bytes=_MAX_INDEX_BYTES)
 
+    def read_before(path: bytes) -> bytes:
+        return _read(before, path, max_bytes=_MAX_INDEX_BYTES)
 
-def _reference(place: bytes, name: bytes, lookup: Lookup) -> bytes | None:
-    """The commit that a branch is at, where a file of its own says so."""
-    if not name.startswith(b"refs/heads/") or b".." in name:
-        return None
-    found = _read(lookup, join(place, name)).strip()
-    return found if len(found) in (40, 64) and not found.strip(b"0123456789abcdef") else None
-
-
-def _parents(place: bytes, commit: bytes, lookup: Lookup) -> list[bytes] | None:
-    """The parents of a commit that is a loose object; None when it is none."""
-    packed = _read(lookup, join(place, b"objects/%b/%b" % (commit[:2], commit[2:])))
-    try:
-        data = zlib.decompressobj().decompress(packed, _MAX_CONTROL_BYTES)
-    except zlib.error:
-        return None
-    kind, nul, body = data.partition(b"\0")
-    if not nul or not kind.startswith(b"commit "):
-        return None
-    lines = body.partition(b"\n\n")[0].split(b"\n")
-    return [line[7:].strip() for line in lines if line.startswith(b"parent ")]
+    for path, message in lost_start(place, final, before, read_final, read_before):
+        yield _finding(RepositoryRule.REWRITTEN, path, message)
 
 
 def _inspect_index(place: bytes, final: Lookup, before: Lookup) -> Iterator[RepositoryFinding]:

@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 
 from adjudge.capture.entries import Folder, folder_in, read_rules
-from adjudge.capture.gitpatterns import IgnoreFile, component_expression, parse_ignore_file
+from adjudge.formats.gitpatterns import IgnoreFile, component_expression, parse_ignore_file
 
 __all__ = ["GROUPS", "BaselineIgnores", "LitterGroup", "own_group"]
 

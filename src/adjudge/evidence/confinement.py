@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import posixpath
+import re
 from collections.abc import Iterator
 from typing import ClassVar
 
 from adjudge.contracts import Subject
-from adjudge.errors import TraceUnreadable, WorkspaceUnreadable
+from adjudge.errors import TraceUnreadable
 from adjudge.evidence.leaks import project_of
+from adjudge.evidence.outofsight import hidden_files, unseen_reads
 from adjudge.formats.leaks.escapes import EscapeWatch
 from adjudge.records.change import EntryType
-from adjudge.records.evidence import Confinement, ConfinementRead, IgnoredFile, LeavingLink
+from adjudge.records.evidence import Confinement, ConfinementRead, LeavingLink
 from adjudge.records.leaks import Leak
 from adjudge.syntax.languages import is_third_party
 
 __all__ = ["ConfinementCollector"]
 
-_MAX_RULES_BYTES = 256 * 1024
 _MAX_FOUND = 1000
+_PROGRAMS = re.compile(
+    r"/(?:usr/(?:local/)?|opt/(?:[^/]+/)*)?s?bin/[^/]+$|.*/(?:versions|envs|toolchains|uv/python)/.*/bin/[^/]+$"
+)
 
 
 class ConfinementCollector:
@@ -33,7 +37,8 @@ class ConfinementCollector:
             outside=subject.outside_writes,
             processes=subject.left_processes,
             links=tuple(_links(subject)),
-            ignored=tuple(_ignored(subject)),
+            ignored=tuple(hidden_files(subject)),
+            reads=tuple(unseen_reads(subject)),
             escapes=_escapes(subject),
         )
 
@@ -61,9 +66,19 @@ def _links(subject: Subject) -> Iterator[LeavingLink]:
             continue
         entry = subject.contents.look(change.path)
         target = "" if entry is None else entry.target or ""
-        if target and _leaves(change.path, target, places):
+        if target and _leaves(change.path, target, places) and not _is_made(change.path, target):
             found += 1
             yield LeavingLink(path=change.path, target=target[:500])
+
+
+def _is_made(path: str, target: str) -> bool:
+    """Whether a link is one that tools make: to an interpreter by its own name, to what a build keeps."""
+    names = [one.rpartition("/")[2].rstrip("0123456789.") for one in (path, target)]
+    return (
+        (names[0] == names[1] and _PROGRAMS.match(target) is not None)
+        or (path.rpartition("/")[2].startswith("bazel-") and "/" not in path)
+        or target.startswith("/nix/store/")
+    )
 
 
 def _leaves(path: str, target: str, places: list[str]) -> bool:
@@ -72,32 +87,3 @@ def _leaves(path: str, target: str, places: list[str]) -> bool:
         return not any(inside == place or inside.startswith(f"{place}/") for place in places)
     joined = posixpath.normpath(posixpath.join(posixpath.dirname(path), target))
     return joined == ".." or joined.startswith("../")
-
-
-def _ignored(subject: Subject) -> Iterator[IgnoredFile]:
-    """Files that came or changed and that a new ignore rule names, one by one."""
-    changed = {
-        change.path
-        for change in subject.change_set.work
-        if change.new_type is EntryType.FILE and not is_third_party(change.path)
-    }
-    for change in subject.change_set.changes:
-        folder, _, name = change.path.rpartition("/")
-        if name != ".gitignore" or change.new_type is not EntryType.FILE:
-            continue
-        try:
-            now = subject.contents.new(change, max_bytes=_MAX_RULES_BYTES)
-            then = subject.contents.old(change, max_bytes=_MAX_RULES_BYTES)
-        except WorkspaceUnreadable:
-            continue
-        known = {line.strip() for line in then.decode("utf-8", "replace").splitlines()}
-        for number, line in enumerate(now.decode("utf-8", "replace").splitlines(), 1):
-            rule = line.strip()
-            if not rule or rule in known or rule[0] in "#!" or rule.endswith("/") or set("*?[") & set(rule):
-                continue
-            for path in sorted(changed):
-                below = path.removeprefix(f"{folder}/") if folder else path
-                anchored = "/" in rule.rstrip("/")
-                hit = below == rule.lstrip("/") if anchored else below.rpartition("/")[2] == rule
-                if hit and (not folder or path.startswith(f"{folder}/")):
-                    yield IgnoredFile(path=path, rules=change.path, line=number)

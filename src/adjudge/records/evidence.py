@@ -88,6 +88,7 @@ __all__ = [
     "TestProof",
     "TestRun",
     "TraceRead",
+    "UnseenRead",
     "VerifierOutcome",
     "VerifierRun",
 ]
@@ -713,12 +714,25 @@ class LeavingLink(Record):
 
 
 class IgnoredFile(Record):
-    """A file of the attempt that a new ignore rule names."""
+    """A file of the attempt that new rules keep out of sight."""
 
     path: WorkspacePath
     rules: WorkspacePath
     """The file that holds the rule."""
     line: int
+    how: Literal["ignored", "undiffed", "covered", "twin"] = "ignored"
+    """By an ignore rule, by an attribute, by a repository that was put over a folder of the baseline, or by a
+    name that shows as that of a neighbour."""
+
+
+class UnseenRead(Record):
+    """A file out of sight that code of the attempt reads and does not write."""
+
+    path: str
+    by: WorkspacePath
+    line: int
+    outside: bool
+    """Whether it lies outside the workspace; else it is ignored."""
 
 
 class Confinement(Record):
@@ -730,6 +744,7 @@ class Confinement(Record):
     """None where no run was watched."""
     links: tuple[LeavingLink, ...] = ()
     ignored: tuple[IgnoredFile, ...] = ()
+    reads: tuple[UnseenRead, ...] = ()
     escapes: tuple[Leak, ...] = ()
     """Steps out of the workspace that the trace shows, by events; capped."""
 

@@ -185,6 +185,9 @@ class OutsideWrite(Record):
     path: str
     size_bytes: int | None = None
     type: str = "file"
+    ordinary: bool | None = None
+    """Of a file that programs start with, whether all in it is what installers put there; None where nobody
+    looked. Its content is not kept."""
 
 
 class SandboxReport(Record):

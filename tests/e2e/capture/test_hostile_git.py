@@ -638,3 +638,60 @@ def test_nothing_to_compare_with(workspace: Workspace, tmp_path: Path) -> None:
     workspace.root.mkdir()
     with pytest.raises(BaselineNotFound, match="not in a git repository"):
         workspace.see()
+
+
+ORPHAN = (("checkout", "-q", "--orphan", "fake"), ("commit", "-q", "--allow-empty", "-m", "begin"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "lost"),
+    [
+        ((("commit", "-q", "--allow-empty", "--amend", "-m", "again"),), True),
+        (ORPHAN, True),
+        ((*ORPHAN, ("branch", "-D", "main")), True),
+        ((*ORPHAN, ("branch", "-D", "main"), ("branch", "-m", "main")), True),
+        ((("checkout", "-qb", "topic", "HEAD~1"), ("branch", "-D", "main")), True),
+        ((("commit", "-q", "--allow-empty", "-m", "on top"),), False),
+        (
+            (
+                ("commit", "-q", "--allow-empty", "-m", "x"),
+                ("commit", "-q", "--allow-empty", "--amend", "-m", "y"),
+            ),
+            False,
+        ),
+        ((("checkout", "-qb", "topic", "HEAD~1"), ("commit", "-q", "--allow-empty", "-m", "z")), False),
+        ((("checkout", "-q", "--detach", "HEAD~1"),), False),
+        ((("branch", "-m", "trunk"),), False),
+    ],
+)
+def test_a_history_without_the_commit_it_began_at(
+    workspace: Workspace, steps: tuple[tuple[str, ...], ...], lost: bool
+) -> None:
+    workspace.write("a.py", "1\n")
+    workspace.commit()
+    workspace.write("a.py", "2\n")
+    workspace.commit()
+    packed = len(steps) == 1
+    if packed:
+        workspace.git("gc", "-q")
+    before = workspace.copy()
+    for step in steps:
+        workspace.git(*step)
+    if packed:
+        workspace.git("reflog", "expire", "--expire=now", "--all")
+        workspace.git("gc", "-q", "--prune=now")
+    assert (RepositoryRule.REWRITTEN in workspace.see(before).rules) is lost
+
+
+def test_settings_and_files_that_hide_are_seen(workspace: Workspace) -> None:
+    workspace.write("a.py", "1\n")
+    workspace.commit()
+    before = workspace.copy()
+    workspace.git("config", "status.showUntrackedFiles", "no")
+    workspace.git("config", "core.fileMode", "false")
+    workspace.write(".git/shallow", workspace.git("rev-parse", "HEAD") + "\n")
+    found = workspace.see(before).changes.repository
+    assert {(finding.rule, finding.items[0][:20]) for finding in found} == {
+        (RepositoryRule.CONFIG, "status.showuntracked"),
+        (RepositoryRule.GRAFTS, found[-1].items[0][:20]),
+    }

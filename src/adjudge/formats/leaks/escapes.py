@@ -15,6 +15,7 @@ from adjudge.formats.leaks.history import GitMemory, git_words
 from adjudge.formats.leaks.project import Project
 from adjudge.formats.leaks.watch import shown
 from adjudge.formats.shellwords import ShellCommand, shell_commands
+from adjudge.formats.startupfiles import is_ordinary_line
 from adjudge.records.leaks import Leak
 from adjudge.records.trace import ToolCall, ToolKind, TraceItem
 
@@ -52,11 +53,6 @@ _PLACES = (
 )  # fmt: skip
 _IN_GIT = re.compile(
     r"(?:^|/)\.git/(?:hooks/(?!.*\.sample$)[^/]+|info/(?:exclude|attributes|grafts)|objects/info/alternates|index|shallow)$"
-)
-_ORDINARY_LINE = re.compile(
-    r"""^\s*(?:\#.*|export\s+(?:PATH|GOPATH|GOROOT|NVM_DIR|PYENV_ROOT|CARGO_HOME|JAVA_HOME|LANG|LC_\w+|EDITOR)=.*"""
-    r"""|\.?\s*source\s.*|\.\s.*|eval\s.*\b(?:init|activate|env|hook)\b.*|\[.*|conda\s.*|"""
-    r"""(?:registry|cache|prefix|save-exact|fund|audit|loglevel|//\S+|@[\w-]+:registry)\s*=.*)?$"""
 )
 _MUTATES = re.compile(
     r"\b(?:cp|mv|rsync|shutil|write_text|writeFile\w*|sed\s+-i)\b|open\([^)]*['\"][wa]|\becho\b[^|;]*>|\btee\b|(?<![<>&\d])>\s*(?!/dev/null|/tmp/|\S*\.log\b)[\w./~$]"
@@ -264,7 +260,7 @@ def _without_logs(text: str) -> str:
 def _is_ordinary(content: str) -> bool:
     """Whether lines for a start-up file are what installers and people put there."""
     bare = re.sub(r"^(?:echo|printf)\s+(?:-\w+\s+)?", "", content).replace("\\n", "\n")
-    return all(_ORDINARY_LINE.match(line) for line in bare.splitlines())
+    return is_ordinary_line(bare)
 
 
 def _names_code(content: str) -> bool:

@@ -61,8 +61,8 @@ class HarnessUnmodified:
         C# and others are not read. Litter is included, other people's code only where it is a runner's.
 
     How it is fooled:
-        It looks for known acts. Files that settings at the root of the workspace name are read whatever they are
-        called; those that are named elsewhere are known by their names only. Code that is
+        It looks for known acts. Files that settings at the root of the workspace name are read whatever they
+        are called; those that are named elsewhere are known by their names only. Code that is
         computed, loaded from elsewhere or written in a language that is not read passes, and so does a hook
         in product code, which `no_runtime_tricks` is for. What is chosen by keyword, option or environment
         is taken as honest. `clean` isolation keeps all of it from deciding a result, and a run of the

@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from adjudge.records.change import ChangeSet, RepositoryFinding, RepositoryRule
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding
-from adjudge.syntax.languages import language_of
 
 __all__ = ["repository_findings"]
 
@@ -38,11 +37,11 @@ def repository_findings(change_set: ChangeSet) -> Iterator[tuple[Finding, bool]]
                 continue
         yield (
             Finding(rule=rule, path=path, message=f"{render_path(path)} {found.message}"),
-            _counts(found, set(changed)),
+            _counts(found),
         )
 
 
-def _counts(found: RepositoryFinding, changed: set[str]) -> bool:
+def _counts(found: RepositoryFinding) -> bool:
     if not (found.path == ".git" or found.path.startswith(".git/")):
         # A repository inside the workspace, such as one that was cloned, decides nothing.
         return False
@@ -51,13 +50,8 @@ def _counts(found: RepositoryFinding, changed: set[str]) -> bool:
             return not any(_KNOWN_HOOK.search(item) for item in found.items)
         case RepositoryRule.CONFIG:
             return not any(_ORDINARY_SETTING.match(item) for item in found.items)
-        case RepositoryRule.EXCLUDE:
-            named = {item.strip("/") for item in found.items}
-            return any(
-                language_of(path) is not None and (path in named or path.rpartition("/")[2] in named)
-                for path in changed
-            )
-        case RepositoryRule.INDEX_FLAGS:
+        case RepositoryRule.EXCLUDE | RepositoryRule.INDEX_FLAGS:
+            # What it hides, if anything, is told by itself.
             return False
         case _:
             return True

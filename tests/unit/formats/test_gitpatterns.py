@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from adjudge.capture.gitpatterns import parse_ignore_file
 from adjudge.capture.litter import GROUPS, own_group
+from adjudge.formats.gitpatterns import parse_ignore_file
 
 pytestmark = pytest.mark.anyone
 
