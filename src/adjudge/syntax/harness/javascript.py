@@ -47,6 +47,7 @@ _ERRORS = re.compile(
     r"\b(?:test|task|result|getState\(\)|state)\.(?:\w+\.)*(?:errors|suppressedErrors)(?:\.length)?$"
 )
 _TAKEN_OUT = re.compile(r"\.(?:replace|replaceAll)\(\s*(?:/|[\"'`]|new RegExp)[^,\n]*\b(?:expect|assert)")
+_EMPTIED = ("0", "[ ]", "null", "undefined")
 _FUNCTIONS = ("arrow_function", "function_expression", "function", "object", "new_expression")
 
 
@@ -119,15 +120,12 @@ def _assignment(node: Node) -> Iterator[HarnessFact]:
         yield _fact(
             "exit-status-set" if right.type in _FUNCTIONS and not _mocked(right) else "process-exited", node
         )
-    elif _ERRORS.search(target) and value in ("0", "[ ]", "null", "undefined"):
-        yield _fact("outcome-rewritten", node)
-    elif (_RESULT.search(target) and value in ("0", "[ ]", "null", "undefined", "false")) or (
-        re.search(r"(?:test|result|task|results)(?:\.result)?\.(?:state|status|success)$", target)
-        and value
-        in (
-            '"pass"',
-            '"passed"',
-            "true",
+    elif (
+        ((_ERRORS.search(target) or _RESULT.search(target)) and value in _EMPTIED)
+        or (_RESULT.search(target) and value == "false")
+        or (
+            re.search(r"(?:test|result|task|results)(?:\.result)?\.(?:state|status|success)$", target)
+            and value in ('"pass"', '"passed"', "true")
         )
     ):
         yield _fact("outcome-rewritten", node)
@@ -155,9 +153,7 @@ def _call(node: Node) -> Iterator[HarnessFact]:
             yield HarnessFact(
                 rule="product-replaced", what=f"mock {named}"[:300], text=shown(node), line=line_of(node)
             )
-    elif _TAKEN_OUT.search(text_of(node)[:400]):
-        yield _fact("machinery-replaced", node)
-    elif function == "path.remove" and _is_about_checks(node):
+    elif _TAKEN_OUT.search(text_of(node)[:400]) or (function == "path.remove" and _is_about_checks(node)):
         yield _fact("machinery-replaced", node)
     elif function in ("Object.defineProperty", "Reflect.set") and len(arguments) > 1:
         target = f"{text_of(arguments[0])}.{text_of(arguments[1])[1:-1]}"

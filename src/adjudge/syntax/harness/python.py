@@ -375,9 +375,12 @@ class _Reading:
             self._collect_ignore(node, name.partition(".")[0])
             return
         self._patch_call(name, node, arguments)
-        if name == "unittest.main" and "exit=False" in re.sub(r"\s+", "", text_of(node)):
-            if not re.search(r"wasSuccessful|sys\.exit|SystemExit", text_of(self._root)):
-                self._add("exit-code-ignored", node)
+        if (
+            name == "unittest.main"
+            and "exit=False" in re.sub(r"\s+", "", text_of(node))
+            and not re.search(r"wasSuccessful|sys\.exit|SystemExit", text_of(self._root))
+        ):
+            self._add("exit-code-ignored", node)
         if name in ("setattr", "builtins.setattr") and len(arguments) == 3 and arguments[1].type == "string":
             attribute = text_of(arguments[1]).strip("\"'")
             if self._is_machinery(self._resolved(arguments[0]), attribute):

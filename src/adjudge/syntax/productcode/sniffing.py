@@ -67,11 +67,11 @@ def sniffed_call(place: Place, facts: FileFacts) -> Iterator[Act]:
     """A call whose only use is to find out about a test run."""
     source, node = facts.source, place.node
     called = source.called(node)
-    if called == "testing.Testing" or (
-        called in ("flag.Lookup", "flag.CommandLine.Lookup") and _given(place, facts, r"test\.\w+")
+    if (
+        called == "testing.Testing"
+        or (called in ("flag.Lookup", "flag.CommandLine.Lookup") and _given(place, facts, r"test\.\w+"))
+        or (called == "System.getProperty" and _given(place, facts, r".*(?:surefire|junit|gradle\.test).*"))
     ):
-        yield from _sniff(place, facts, hard=True)
-    elif called == "System.getProperty" and _given(place, facts, r".*(?:surefire|junit|gradle\.test).*"):
         yield from _sniff(place, facts, hard=True)
     elif _SEARCHES.search(called):
         yield from _searched(place, facts)
