@@ -78,7 +78,9 @@ class Accusation:
     """Paths of the test files, each with whether it is hidden."""
 
 
-def added_acts(changes: Sequence[ProductChange], *, clues: bool = False) -> Iterator[tuple[str, Act]]:
+def added_acts(
+    changes: Sequence[ProductChange], *, clues: bool = False, means: bool = False
+) -> Iterator[tuple[str, Act]]:
     """The acts that came with the change.
 
     What was moved or written anew in another file did not, nor did more of what the file did before. An act
@@ -86,7 +88,9 @@ def added_acts(changes: Sequence[ProductChange], *, clues: bool = False) -> Iter
     """
 
     def of(side: ProductOutline | None) -> Sequence[Act]:
-        return () if side is None else side.clues if clues else side.acts
+        if side is None:
+            return ()
+        return side.means if means else side.clues if clues else side.acts
 
     gone = Counter(act.key for change in changes for act in of(change.before))
     new: list[tuple[ProductChange, Act]] = []
