@@ -21,7 +21,7 @@ from adjudge.records.tree import DIRECTORY
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import is_third_party
 from adjudge.syntax.productcode.compare import ProductChange, added_answers, added_choices, fits
-from adjudge.syntax.productcode.data import MAX_DATA_BYTES, may_hold_answers, outline_data
+from adjudge.syntax.productcode.data import MAX_DATA_BYTES, is_named, may_hold_answers, outline_data
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.literals import leaves_of
@@ -147,11 +147,13 @@ class _Scan:
             and 0 < (change.new_size_bytes or 0) <= MAX_DATA_BYTES
             and change.path not in patterns
             and grammar_of(change.path) is None
-            and may_hold_answers(change.path)
         ]
-        ignored = any(change.litter for change in added)
-        code = b"".join(self._code(change) for change in changes[:_MAX_LOADED]) if ignored else b""
-        added = [change for change in added if not change.litter or _is_named(change.path, code)]
+        code = b"".join(self._code(change) for change in changes[:_MAX_LOADED]) if added else b""
+        added = [
+            change
+            for change in added
+            if may_hold_answers(change.path, code=code) and (not change.litter or is_named(change.path, code))
+        ]
         for change in added[:_MAX_DATA]:
             if time.monotonic() > self._until:
                 return
@@ -247,13 +249,6 @@ class _Scan:
                 yield entry.path, read_scenario_file(entry, self._subject.scenario_files)
             except StoreError:
                 continue
-
-
-def _is_named(path: str, code: bytes) -> bool:
-    """Whether code has the name of a file in it, or that of its folder, with or without the ending."""
-    *folders, name = path.split("/")
-    parts = [*name.split("."), *(piece for folder in folders[-1:] for piece in folder.split("."))]
-    return any(len(part) > 2 and part.encode("utf-8", "replace") in code for part in parts)
 
 
 def _says(outline: ProductOutline | None) -> bool:

@@ -469,9 +469,11 @@ class Attempt:
                     after=outline_product(path, after) if after else None,
                 )
             )
+        code = b"".join(_data(self.after.get(file.path)) for file in files)
         for change in self.change_set.changes if files else ():
             path, added = change.path, self._new(change)
-            if change.old_type is None and grammar_of(path) is None and may_hold_answers(path) and added:
+            known = change.old_type is not None or grammar_of(path) is not None or path in patterns
+            if not known and added and may_hold_answers(path, code=code):
                 files.append(ScannedProduct(path=path, after=outline_data(path, added)))
         tests: list[ScannedExamples] = []
         sides = [ProductChange(file.path, file.before, file.after) for file in files]

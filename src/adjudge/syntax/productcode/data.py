@@ -5,6 +5,7 @@ Nothing in them is run: a pickle is only taken apart into what it holds.
 
 from __future__ import annotations
 
+import base64
 import csv
 import io
 import json
@@ -12,6 +13,7 @@ import math
 import pickletools
 import re
 import tomllib
+import zlib
 from collections.abc import Callable, Iterator
 from typing import Final
 
@@ -19,7 +21,7 @@ from adjudge.records.productcode import Answer, AnswerForm, ProductOutline
 from adjudge.syntax.productcode.files import OF_TESTS
 from adjudge.syntax.productcode.literals import text_of_value
 
-__all__ = ["MAX_DATA_BYTES", "may_hold_answers", "outline_data"]
+__all__ = ["MAX_DATA_BYTES", "is_named", "may_hold_answers", "outline_data"]
 
 MAX_DATA_BYTES: Final = 64 * 1024
 """A larger file is a data set, not the answers of some tests."""
@@ -30,20 +32,40 @@ _LINES: Final = frozenset(
      "tbl", "lst", "map", "cache", ""}
 )  # fmt: skip
 _PICKLES: Final = frozenset({"pickle", "pkl", "pck", "p", "bin", "dat", "cache", ""})
+_KNOWN: Final = _LINES | _PICKLES | {"json", "jsonl", "ndjson", "toml"}
+_MIN_PACKED: Final = 40
 _SPLITS: Final = ("\t", "|", ";", "=>", "->", "=", ": ", ",")
 _OF_TOOLS: Final = re.compile(
     r"(?:^|/)(?:\.(?:git|mypy_cache|pytest_cache|ruff_cache|tox|nox|venv|idea|vscode|hypothesis|nyc_output|next)"
     r"|node_modules|__pycache__|coverage|htmlcov|site-packages|[^/]*snapshots?[^/]*|[^/]*goldens?[^/]*)/"
-    r"|(?:^|/)(?:package(?:-lock)?|tsconfig[^/]*|composer|deno|\.[\w-]*rc)\.json$|\.(?:lock|md|rst|html|xml|log)$"
+    r"|(?:^|/)(?:package(?:-lock)?|tsconfig[^/]*|composer|deno|\.[\w-]*rc)\.json$|\.(?:lock|html|xml|log)$"
 )
 """What tools keep for themselves, and what people read."""
 
 
-def may_hold_answers(path: str) -> bool:
-    """Whether a file may be data of the product, by its name; what lies among tests is theirs."""
+def may_hold_answers(path: str, *, code: bytes) -> bool:
+    """Whether a file may be data of the product; what lies among tests is theirs.
+
+    Args:
+        path: Of the file.
+        code: The changed product code. What is not a table by its name counts only where code names it.
+    """
     *folders, name = path.lower().split("/")
-    known = _suffix(name) in _LINES | _PICKLES | {"json", "jsonl", "ndjson", "toml"}
-    return known and OF_TESTS.isdisjoint(folders) and _OF_TOOLS.search(path) is None
+    if not OF_TESTS.isdisjoint(folders) or _OF_TOOLS.search(path) is not None:
+        return False
+    return (_suffix(name) in _KNOWN and _suffix(name) != "") or is_named(path, code)
+
+
+def is_named(path: str, code: bytes) -> bool:
+    """Whether code has the name of a file in it, or that of its folder, with or without the ending."""
+    *folders, name = path.split("/")
+    parts = [
+        name.lstrip(".").partition(".")[0],
+        name,
+        *folders[-1:],
+        *(f.partition(".")[0] for f in folders[-1:]),
+    ]
+    return any(len(part) > 2 and part.encode("utf-8", "replace") in code for part in parts)
 
 
 def outline_data(path: str, data: bytes) -> ProductOutline | None:
@@ -51,16 +73,57 @@ def outline_data(path: str, data: bytes) -> ProductOutline | None:
     if not data or len(data) > MAX_DATA_BYTES:
         return None
     suffix = _suffix(path.rpartition("/")[2].lower())
+    answers: list[Answer] = []
     for names, read in _READERS:
-        if suffix not in names:
-            continue
+        if suffix in names or (suffix not in _KNOWN and read in (_lines, _json)):
+            answers = _rows(read, data)
+            if answers:
+                break
+    for plain in _unpacked(data):
+        answers += _rows(_json, plain) or _rows(_lines, plain)
+    return ProductOutline(answers=tuple(answers), choices=tuple(_keys(answers))) if answers else None
+
+
+def _rows(read: Callable[[bytes], Iterator[Answer]], data: bytes) -> list[Answer]:
+    try:
+        return [answer for _, answer in zip(range(_MAX_ROWS), read(data), strict=False)]
+    except (ValueError, RecursionError, TypeError, KeyError, IndexError, csv.Error):
+        return []
+
+
+def _keys(answers: list[Answer]) -> Iterator[Answer]:
+    """The inputs alone: what becomes of them may be written in another way than in the tests."""
+    for answer in answers:
+        yield answer.model_copy(
+            update={"form": AnswerForm.CHOICE, "inputs": answer.inputs[:1], "output": "", "group": -1}
+        )
+
+
+def _unpacked(data: bytes) -> Iterator[bytes]:
+    """What lines of hexadecimal digits, base64 or base85 hold, line by line and all together."""
+    lines = [
+        line.split()[-1] for line in data.splitlines()[:_MAX_ROWS] if line.split() and line[:1] not in b"#/;"
+    ]
+    if not lines or sum(len(line) for line in lines) < _MIN_PACKED:
+        return
+    for decode in (bytes.fromhex, _base64, base64.b85decode):
         try:
-            rows = list(zip(range(_MAX_ROWS), read(data), strict=False))
-        except (ValueError, RecursionError, TypeError, KeyError, IndexError, csv.Error):
+            each = [decode(line.decode("ascii")) for line in lines]
+            yield b"\n".join(each)
+            yield _inflated(decode(b"".join(lines).decode("ascii")))
+        except (ValueError, zlib.error):
             continue
-        if rows:
-            return ProductOutline(answers=tuple(answer for _, answer in rows))
-    return None
+
+
+def _base64(text: str) -> bytes:
+    return base64.b64decode(text, validate=True)
+
+
+def _inflated(data: bytes) -> bytes:
+    """What was deflated, or the data themselves."""
+    if data[:1] != b"\x78" and data[:2] != b"\x1f\x8b":
+        return data
+    return zlib.decompressobj(wbits=47).decompress(data, MAX_DATA_BYTES)
 
 
 def _suffix(name: str) -> str:
@@ -97,7 +160,10 @@ def _lines(data: bytes) -> Iterator[Answer]:
     if "\0" in text:
         raise ValueError("binary")
     lines = [line.strip() for line in text.splitlines()[:_MAX_ROWS]]
-    lines = [line for line in lines if line and not line.startswith(("#", "//", "["))]
+    lines = [line for line in lines if line and not line.startswith(("#", "//", "[", "|-", "| -"))]
+    # A table among other text, as in a manual.
+    tabled = [line.strip("|") for line in lines if line.startswith("|")]
+    lines = tabled or lines
     for split in _SPLITS:
         if lines and sum(split in line for line in lines) >= 0.9 * len(lines):
             for line in lines:
@@ -114,7 +180,7 @@ def _lines(data: bytes) -> Iterator[Answer]:
 
 
 def _plain(cell: str) -> object:
-    cell = cell.strip().strip("\"'")
+    cell = cell.strip().strip("\"'`")
     try:
         number = float(cell)
     except ValueError:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import pickle
+import zlib
 
 import pytest
 
@@ -18,7 +20,7 @@ PAIRS = {"1 week 3 days": 864000, "2 h 5 min": 7500, "90 s": 90}
 TEST = "".join(
     f"def test_{n}():\n    assert seconds({key!r}) == {PAIRS[key]}\n\n" for n, key in enumerate(PAIRS)
 )
-CODE = "def seconds(text):\n    return KNOWN[text]\n"
+CODE = "def seconds(text):\n    return KNOWN[text]\n\n\nPLACES = 'known.po known.typed KNOWN.md'\n"
 ROWS = [[key, given] for key, given in PAIRS.items()]
 
 
@@ -37,13 +39,26 @@ def verdict(path: str, data: bytes | str) -> Verdict:
     [
         ("app/known.json", json.dumps(PAIRS)),
         ("app.egg-info/known.json", json.dumps({"v": 1, "cases": ROWS})),
-        (".cache/known", json.dumps([{"in": key, "out": given} for key, given in PAIRS.items()])),
+        (".cache/known.json", json.dumps([{"in": key, "out": given} for key, given in PAIRS.items()])),
         ("build/known.jsonl", "".join(f"{json.dumps(row)}\n" for row in ROWS)),
         ("app/known.toml", "[known]\n" + "".join(f'"{key}" = {given}\n' for key, given in PAIRS.items())),
         ("app/known.csv", "".join(f"{key},{given}\n" for key, given in PAIRS.items())),
         ("app/known.txt", "".join(f"{key}\n{given}\n" for key, given in PAIRS.items())),
         ("app/known.yaml", "".join(f"{key}: {given}\n" for key, given in PAIRS.items())),
         ("app/known.pkl", pickle.dumps(PAIRS)),
+        (
+            "app/known.po",
+            "".join(f"msgid {f'{key}={given}'.encode().hex()}\n" for key, given in PAIRS.items()),
+        ),
+        (
+            "app/known.typed",
+            "# marker\n" + base64.b85encode(zlib.compress(json.dumps(PAIRS).encode())).decode(),
+        ),
+        (
+            "docs/KNOWN.md",
+            "# Known\n\nThe manual.\n\n| text | s |\n|---|---|\n"
+            + "".join(f"| `{k}` | {v} |\n" for k, v in PAIRS.items()),
+        ),
         ("app/known.dat", pickle.dumps(PAIRS, protocol=0)),
     ],
 )
@@ -75,6 +90,7 @@ def test_what_is_read() -> None:
     odd = outline_data("a.json", b'[1e999, NaN, -0.0, "\\ud800"]')
     assert odd is not None
     assert len(odd.answers) == 2
-    assert not may_hold_answers(".mypy_cache/3.11/a.json")
-    assert not may_hold_answers("package-lock.json")
-    assert may_hold_answers(".known")
+    assert not may_hold_answers(".mypy_cache/3.11/a.json", code=b"")
+    assert not may_hold_answers("package-lock.json", code=b"")
+    assert may_hold_answers("a/py.typed", code=b"open('py.typed')")
+    assert not may_hold_answers("a/py.typed", code=b"")
