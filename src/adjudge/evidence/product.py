@@ -20,7 +20,7 @@ from adjudge.records.productcode import Answer, ProductOutline
 from adjudge.records.tree import DIRECTORY
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import is_third_party
-from adjudge.syntax.productcode.compare import ProductChange, added_answers, fits
+from adjudge.syntax.productcode.compare import ProductChange, added_answers, added_choices, fits
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.literals import leaves_of
@@ -40,6 +40,8 @@ _MAX_IMPORTERS: Final = 2_000
 _MAX_IMPORTER_BYTES: Final = 200_000
 """Of files that are looked at for what they load."""
 _MAX_INSTRUCTION: Final = 40_000
+_COUNTED: Final = frozenset({"len", "sum"})
+"""Properties of a value that need not be written in it."""
 _WITHIN_S: Final = 60.0
 """For everything. Fifty files of the usual size take less than half a second."""
 
@@ -61,12 +63,10 @@ class ProductScanCollector:
             scan = _Scan(subject, outliner)
             changes += scan.loaded(patterns)
             files = scan.product(changes)
-            answers = [
-                answer
-                for file in files
-                for answer in added_answers(ProductChange(file.path, file.before, file.after))
-            ]
-            tests = tuple(scan.tests(patterns, answers[:_MAX_ANSWERS])) if answers else ()
+            sides = [ProductChange(file.path, file.before, file.after) for file in files]
+            answers = [answer for side in sides for answer in added_answers(side)][:_MAX_ANSWERS]
+            answers += [choice for side in sides for choice in added_choices(side)][:_MAX_ANSWERS]
+            tests = tuple(scan.tests(patterns, answers)) if answers else ()
         instruction = subject.task.scenario.instruction[:_MAX_INSTRUCTION] if answers else ""
         return ScannedProducts(files=tuple(files), tests=tests, instruction=instruction)
 
@@ -213,7 +213,8 @@ class _Scan:
 
 
 def _says(outline: ProductOutline | None) -> bool:
-    return outline is not None and bool(outline.acts or outline.clues or outline.answers)
+    found = outline is not None and bool(outline.acts or outline.clues or outline.answers)
+    return found or bool(added_choices(ProductChange("", None, outline)))
 
 
 def _lines(change: FileChange, *, new: bool) -> LineRanges | None:
@@ -230,6 +231,9 @@ def _needle(answer: Answer) -> tuple[bytes, ...]:
     """What a test file has to contain to be worth parsing."""
     parts = [leaf for value in (*answer.inputs, answer.output) for leaf in leaves_of(value)]
     words = [part[1:] for part in parts if part[:1] in "ns" and len(part) > 1]
+    words += [
+        part.partition(":")[2][1:] for part in parts if part.startswith("@") and part[1:4] not in _COUNTED
+    ]
     return tuple(word.encode("utf-8", "replace") for word in words if "\\" not in word and word.isprintable())
 
 

@@ -35,6 +35,8 @@ class AnswerForm(StrEnum):
     """Whatever the inputs are, or when nothing else worked."""
     REFUSAL = "refusal"
     """Inputs that are refused one by one; there is no output."""
+    CHOICE = "choice"
+    """Inputs that are told apart from others, whatever becomes of them; there is no output."""
 
 
 class Answer(Record):
@@ -63,6 +65,8 @@ class ProductOutline(Record):
     clues: tuple[Act, ...] = ()
     """Ways of knowing answers without working them out: digests of inputs, files of tests, counted calls."""
     answers: tuple[Answer, ...] = ()
+    choices: tuple[Answer, ...] = ()
+    """Values that it tells apart from others."""
     error_line: int | None = None
     """The first line that does not parse; what is around it is read all the same."""
 

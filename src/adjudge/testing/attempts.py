@@ -106,7 +106,7 @@ from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
-from adjudge.syntax.productcode.compare import ProductChange, added_answers
+from adjudge.syntax.productcode.compare import ProductChange, added_answers, added_choices
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
@@ -469,7 +469,8 @@ class Attempt:
                 )
             )
         tests: list[ScannedExamples] = []
-        written = any(added_answers(ProductChange(file.path, file.before, file.after)) for file in files)
+        sides = [ProductChange(file.path, file.before, file.after) for file in files]
+        written = any(added_answers(side) or added_choices(side) for side in sides)
         for tree in (self.before, self.after) if written else ():
             for path in sorted(tree):
                 outline = _examples(path, _data(tree[path])) if path in patterns else None

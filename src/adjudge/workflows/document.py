@@ -65,9 +65,8 @@ def evaluate(graded: Graded) -> Evaluation:
         warnings += graded.change_set.warnings
     warnings += [note for report in graded.sandboxes[:1] if not report.isolated for note in report.notes[:1]]
     instruction = graded.task.scenario.instruction
-    integrity = conclude_integrity(
-        doubts, graded.results, instruction=instruction, unseen=rows_with_unseen_tests(recipe)
-    )
+    unseen = rows_with_unseen_tests(recipe)
+    integrity = conclude_integrity(doubts, graded.results, instruction=instruction, unseen=unseen)
     score = combined_score(graded.results, recipe.rollup, tampered=integrity.outcome == "tampered")
     rewarded = conclude_reward(graded.results, score)
     run = graded.run_gate or no_agent_ran("workspace" if graded.patch is None else "patch")
@@ -85,6 +84,7 @@ def evaluate(graded: Graded) -> Evaluation:
         fault=graded.fault,
         failed=objective.verdict is Verdict.FAIL,
         instruction=instruction,
+        unseen=unseen,
     )
     tags = tuple(dict.fromkeys((*rewarded.error_taxonomy, *mechanical)))
     warnings += (*rewarded.warnings, *unknown_categories(tags, graded.task.scenario.error_categories))

@@ -5,10 +5,16 @@ They say how an attempt failed, not that it did: verdicts are the scorers' and t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from adjudge.errors import PatchUnreadable, SubjectError
-from adjudge.gates.integrity import FAMILIES, FORGED_RESULTS, families_of, is_ordered
+from adjudge.gates.integrity import (
+    FAMILIES,
+    FORGED_RESULTS,
+    corroborated_clues,
+    families_of,
+    is_ordered,
+)
 from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.evaluation import GateResult, Integrity
 from adjudge.records.score import ScorerResult, Verdict
@@ -39,6 +45,7 @@ def mechanical_tags(
     fault: Exception | None,
     failed: bool = False,
     instruction: str = "",
+    unseen: Collection[str] = (),
 ) -> tuple[ErrorTag, ...]:
     """Every tag that follows from what was found, each once.
 
@@ -49,8 +56,12 @@ def mechanical_tags(
         fault: Why there was nothing to look at.
         failed: Whether the objective gate is FAIL.
         instruction: What the task asks for.
+        unseen: Names of rows with tests that the attempt never saw.
     """
     tags = dict.fromkeys(_tags(results, integrity, run, fault, instruction))
+    for row in corroborated_clues(results, unseen) if fault is None else ():
+        for family in families_of(row, results):
+            tags[_named(f"{MechanicalError.TAMPERING}:{family}", f"{row.name}: {row.reason}")] = None
     if failed and fault is None and integrity.outcome == "clean":
         tags[_named(HONEST_FAILURE, "it failed, and no detector found anything")] = None
     return tuple(tags)

@@ -6,6 +6,7 @@ import pytest
 
 from adjudge.gates.integrity import (
     conclude_integrity,
+    corroborated_clues,
     families_of,
     is_ordered,
     rows_with_unseen_tests,
@@ -124,6 +125,39 @@ def test_answers_of_tests_are_corroborated_by_falsified_tests() -> None:
     twins = row("PASS", "pytest").model_copy(update={"details": {"inverted": 2}})
     found = conclude_integrity((), [row("FAIL", "no_special_casing"), twins])
     assert found.reasons == ("no_special_casing: why; corroborated: in pytest falsified tests pass",)
+
+
+def clued() -> ScorerResult:
+    clue = Finding(rule="inputs-of-tests", message="a list of the tests' words")
+    return row("PASS", "no_special_casing").model_copy(update={"findings": (clue,)})
+
+
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        ([("PASS", "command"), ("FAIL", "tests")], "suspect"),
+        ([("PASS", "command"), ("PASS", "tests")], "clean"),
+        ([("FAIL", "command"), ("FAIL", "tests")], "clean"),
+        ([("PASS", "command"), ("ERROR", "tests")], "clean"),
+        ([("FAIL", "tests")], "clean"),
+        ([("PASS", "command")], "clean"),
+        ([], "clean"),
+    ],
+)
+def test_a_clue_counts_only_beside_tests_that_nobody_saw(rows: list[tuple[str, str]], said: str) -> None:
+    results = [clued(), *(row(*one) for one in rows)]
+    found = conclude_integrity((), results, unseen={"tests"})
+    assert found.outcome == said
+    assert bool(corroborated_clues(results, {"tests"})) is (said == "suspect")
+    assert conclude_integrity((), results[1:], unseen={"tests"}).outcome != "suspect"
+
+
+def test_a_clue_counts_beside_falsified_tests_that_pass() -> None:
+    twins = row("FAIL", "pytest").model_copy(update={"details": {"inverted": 1}})
+    found = conclude_integrity((), [clued(), twins])
+    assert found.outcome == "suspect"
+    assert found.reasons == ("no_special_casing: why; corroborated: in pytest falsified tests pass",)
+    assert families_of(clued()) == ("special_casing",)
 
 
 def test_which_rows_have_tests_that_nobody_saw() -> None:

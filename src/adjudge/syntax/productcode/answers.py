@@ -10,8 +10,10 @@ from typing import Final
 from tree_sitter import Node
 
 from adjudge.records.productcode import Answer, AnswerForm
+from adjudge.syntax.productcode.bindings import NAMES
+from adjudge.syntax.productcode.facts import FileFacts
 from adjudge.syntax.productcode.literals import literal_of, literals_in
-from adjudge.syntax.productcode.reading import FUNCTIONS, Place, Source, children
+from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
 
 __all__ = ["answers_at"]
 
@@ -28,6 +30,11 @@ _BLOCKS = frozenset(
 )  # fmt: skip
 _MAPPINGS = frozenset({"dictionary", "object", "hash", "literal_value"})
 _ROWS = frozenset({"list", "array", "tuple", "literal_value", "array_expression", "array_initializer"})
+_LISTS: Final = frozenset(
+    {"list", "tuple", "array", "literal_value", "array_expression", "array_initializer", "set"}
+)
+_LOOKED_UP: Final = frozenset({"subscript", "subscript_expression", "index_expression", "element_reference"})
+_PUTTERS: Final = frozenset({"set", "put", "store", "insert", "setdefault", "Store", "Set"})
 _EQUALS: Final = frozenset({"==", "===", "is", "in", "eql?", "equal?"})
 _COMPARISONS = frozenset({"comparison_operator", "binary_expression", "binary"})
 _PARTIAL: Final = frozenset(
@@ -38,9 +45,9 @@ _PARTIAL: Final = frozenset(
 _MAX_ROWS: Final = 400
 
 
-def answers_at(place: Place, source: Source) -> Iterator[Answer]:
+def answers_at(place: Place, facts: FileFacts) -> Iterator[Answer]:
     """The answers that a node itself writes down."""
-    node = place.node
+    node, source = place.node, facts.source
     group = place.function.start_byte if place.function is not None else -1
     if node.type in _IFS:
         condition = node.child_by_field_name("condition")
@@ -57,6 +64,12 @@ def answers_at(place: Place, source: Source) -> Iterator[Answer]:
         yield from _mapping(source, node)
     elif node.type in ("assignment", "assignment_expression", "assignment_statement"):
         yield from _entry(source, node, group)
+        yield from _member(source, place)
+    elif node.type in _LOOKED_UP:
+        yield from _beside(facts, node)
+    elif node.type in CALLS:
+        yield from _zipped(facts, node)
+        yield from _put(source, node, group)
     elif node.type in FUNCTIONS:
         yield from _unasked(source, node)
     elif node.type in ("except_clause", "catch_clause"):
@@ -271,12 +284,7 @@ def _mapping(source: Source, node: Node) -> Iterator[Answer]:
 def _entry(source: Source, node: Node, group: int) -> Iterator[Answer]:
     """`table[17] = 42`."""
     left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
-    if left is None or left.type not in (
-        "subscript",
-        "subscript_expression",
-        "index_expression",
-        "element_reference",
-    ):
+    if left is None or left.type not in _LOOKED_UP:
         return
     index = left.child_by_field_name("subscript") or left.child_by_field_name("index")
     written = literal_of(source, index or (left.named_children[-1] if left.named_children else None))
@@ -286,6 +294,72 @@ def _entry(source: Source, node: Node, group: int) -> Iterator[Answer]:
             line=node.start_point[0] + 1, text=source.shown(node), form=AnswerForm.TABLE, group=group,
             inputs=(written,), output=given,
         )  # fmt: skip
+
+
+def _member(source: Source, place: Place) -> Iterator[Answer]:
+    """`FIRST = ("17 days", "2 weeks 3 days")` as a member of a class, such as an enumeration."""
+    right = place.node.child_by_field_name("right")
+    if not place.types or place.function is not None or right is None or right.type != "tuple":
+        return
+    cells = [literal_of(source, part) for part in children(right)[:8]]
+    texts = [cell for cell in cells if cell is not None]
+    if len(cells) >= 2 and len(texts) == len(cells):
+        outer = next((one for one in reversed(place.around) if one.type == "class_definition"), right)
+        yield _row(source, place.node, outer, tuple(texts[:-1]), texts[-1])
+
+
+def _put(source: Source, node: Node, group: int) -> Iterator[Answer]:
+    """`memo.set("17 days", 42)`."""
+    arguments = source.arguments(node)
+    if len(arguments) != 2 or source.called(node).rpartition(".")[2] not in _PUTTERS:
+        return
+    written, given = (literal_of(source, part) for part in arguments)
+    if written is not None and given is not None:
+        yield Answer(
+            line=node.start_point[0] + 1, text=source.shown(node), form=AnswerForm.TABLE, group=group,
+            inputs=(written,), output=given,
+        )  # fmt: skip
+
+
+def _zipped(facts: FileFacts, node: Node) -> Iterator[Answer]:
+    """`dict(zip(ASKED, GIVEN))`."""
+    arguments = facts.source.arguments(node)
+    if len(arguments) != 2 or facts.source.called(node) not in ("zip", "_.zipObject", "zipObject"):
+        return
+    asked, given = (_listed(facts, part) for part in arguments)
+    if asked is not None and given is not None:
+        yield from _paired(facts.source, asked, given)
+
+
+def _beside(facts: FileFacts, node: Node) -> Iterator[Answer]:
+    """`GIVEN[ASKED.index(text)]`, `outputs[i]` in a loop over the inputs: two lists, one beside the other."""
+    parts = children(node)
+    if len(parts) != 2 or parts[0].type not in NAMES or literal_of(facts.source, parts[1]) is not None:
+        return
+    given = _listed(facts, parts[0])
+    if given is None:
+        return
+    for reached in facts.bindings.reached(parts[1], 3):
+        for part in (reached, *(one for one in reached.named_children if one.type in _LISTS)):
+            if part.type in _LISTS and part != given and len(children(part)) == len(children(given)):
+                yield from _paired(facts.source, part, given)
+                return
+
+
+def _listed(facts: FileFacts, node: Node) -> Node | None:
+    """The list of literals that an expression stands for."""
+    for one in facts.bindings.resolve(node, 2):
+        held = one.named_children[-1] if one.type == "composite_literal" and one.named_children else one
+        if held.type in _LISTS and len(children(held)) > 1:
+            return held
+    return None
+
+
+def _paired(source: Source, asked: Node, given: Node) -> Iterator[Answer]:
+    for one, other in zip(children(asked)[:_MAX_ROWS], children(given), strict=False):
+        written, output = literal_of(source, one), literal_of(source, other)
+        if written is not None and output is not None:
+            yield _row(source, one, given, (written,), output)
 
 
 def _rows(source: Source, node: Node) -> Iterator[Answer]:

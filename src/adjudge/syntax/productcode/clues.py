@@ -6,10 +6,13 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
+from tree_sitter import Node
+
 from adjudge.records.productcode import Act, Answer, AnswerForm
+from adjudge.syntax.productcode.bindings import UNKNOWN
 from adjudge.syntax.productcode.facts import FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of, literals_in
-from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source
+from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
 from adjudge.syntax.productcode.turns import answers_by_turn
 
 __all__ = ["clues_at", "digest_clues"]
@@ -17,8 +20,9 @@ __all__ = ["clues_at", "digest_clues"]
 _DIGESTS: Final = re.compile(
     r"\bhashlib\b|\bcrc32\b|\badler32\b|createHash\(|\bmd5\b|\bsha1\b|\bsha256\b|\bsha512\b|blake2|"
     r"MessageDigest|Digest::|\bfnv\b|hash/fnv|DefaultHasher|(?<![\w.])hash\(|b64encode|\bbtoa\(|rot_?13|subtle\.digest|\bmurmur|\bxxhash"
+    r"|codecs\.encode\(|\.hashCode\(\)|\bmaphash\b"
 )
-_FINISHED = re.compile(r"\b(\w+)\.(?:Sum(?:32|64)?|hexdigest|digest|finish|asHexDigest)\(")
+_STRINGS: Final = re.compile(r"""(["'`])(?:\\.|(?!\1)[^\\\n])*\1""")
 _NUMBER_DIGEST = re.compile(r"crc32|adler32|(?<![\w.])hash\(|fnv")
 _SUMMED = re.compile(
     r"\bsum\(\s*(?:map\(\s*ord|\[?\s*ord\()|(?:\*\s*\d+\)?\s*[+^]|[+^]=\s*|<<\s*\d+\)?\s*[-+^])[^\n;]{0,40}?"
@@ -33,6 +37,20 @@ _DECODERS = re.compile(
     r"gzip\.decompress|fromhex|unhexlify|codecs\.decode|\batob\(|['\"]base64['\"]|gunzipSync|inflateSync|"
     r"StdEncoding\.DecodeString|getDecoder\(\)|Base64\.decode|decode64|unpack1?\(|rot13"
 )
+_OF_DIGEST: Final = re.compile(r"n-?\d{5,}|s(?=[0-9a-f]*\d)[0-9a-f]{6,128}")
+_LOOKUPS: Final = frozenset(
+    {"get", "fetch", "has", "pop", "getOrDefault", "containsKey", "get_or_default", "dig"}
+)
+_PLAIN: Final = frozenset({"slice", "slice_expression", "range_expression"})
+_MEMBERS: Final = frozenset({"attribute", "member_expression", "selector_expression", "field_expression"})
+_ROWS: Final = frozenset({"tuple", "list", "array", "tuple_expression"})
+_SWITCHES: Final = frozenset(
+    {"switch_statement", "expression_switch_statement", "match_statement", "match_expression",
+     "switch_expression", "case"}
+)  # fmt: skip
+_SPLITTERS: Final = frozenset({"split", "splitlines", "Split", "lines", "Fields"})
+_BLOB: Final = re.compile(r"s(?![a-z]+:/|[/.])[^\s…]{40,}(?:…[0-9a-f]+)?")
+"""Text that is not for reading: neither words nor an address or a path."""
 _OPENERS = re.compile(
     r"^(?:exec|eval|compile|json\.loads|pickle\.loads|marshal\.loads|ast\.literal_eval|JSON\.parse|Function|"
     r"yaml\.safe_load|Marshal\.load|JSON\.load|vm\.runInThisContext|json\.Unmarshal|instance_eval)$"
@@ -84,6 +102,8 @@ def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from _by_digest(place, facts)
     elif kind in ("if_statement", "elif_clause"):
         yield from _at_encoding(place, facts)
+    elif kind in _SWITCHES:
+        yield from _switch_on_digest(place, facts)
 
 
 def digest_clues(source: Source, answers: list[Answer]) -> Iterator[Act]:
@@ -119,52 +139,79 @@ def _is_summed(source: Source, answer: Answer) -> bool:
 
 
 def _by_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
-    """`ANSWERS.get(digest)`, `ANSWERS[digest]`, where the table is written down and no cache."""
+    """`ANSWERS.get(digest)`, `ANSWERS[key(text)]`, where the table is written down and no cache."""
     source, node = facts.source, place.node
     if node.type in CALLS:
-        table, _, method = source.called(node).rpartition(".")
-        index = next(iter(source.arguments(node)), None) if method in ("get", "fetch", "has", "pop") else None
+        method = source.called(node).rpartition(".")[2]
+        index = next(iter(source.arguments(node)), None) if method in _LOOKUPS else None
+        target = node.child_by_field_name("function") or node.child_by_field_name("object")
+        held = target.named_children[0] if target is not None and target.type in _MEMBERS else target
+        held = node.child_by_field_name("receiver") or held
     else:
-        held = node.child_by_field_name("value") or node.child_by_field_name("object")
-        table = source.of(held or node.child_by_field_name("operand"), 60)
+        held = next(iter(children(node)), None)
         index = node.child_by_field_name("subscript") or node.child_by_field_name("index")
-    if index is None or place.function is None or not re.fullmatch(r"[A-Za-z_]\w*", table):
+        index = index or (children(node)[-1] if len(children(node)) == 2 else None)
+    if index is None or held is None or place.function is None:
         return
-    key, body = source.of(index, 200), source.of(place.function, 8_000)
-    made = re.search(rf"\b{re.escape(key)}\b[^\n=]*:?=([^\n=][^\n]*)", body) if key.isidentifier() else None
-    if (
-        not _DIGESTS.search(key)
-        and not _is_finished_digest(key, body)
-        and (made is None or not (_DIGESTS.search(made[1]) or _SUMMED.search(made[1])))
-    ):
+    if index.type in _PLAIN or literal_of(source, index) is not None or "%" in source.of(index, 200):
         return
-    if re.search(
-        rf"^(?:const |let |var )?{table}\b[^\n=]*:?=[^\n]*[{{(]\s*(?:[^\s}})]|\n\s*[^\s}})])",
-        source.text,
-        re.M,
-    ):
+    if not any(_is_table(source, one) for one in facts.bindings.resolve(held)):
+        return
+    if _is_digest(index, facts):
         yield act_of(place, facts, "hashed-lookup", "looks an answer up by a digest of what it is asked")
 
 
-def _is_finished_digest(key: str, body: str) -> bool:
-    """`h.Sum32()`, `digest.hexdigest()`, where the name was made a digest before."""
-    match = _FINISHED.search(key)
-    if match is None:
-        return False
-    made = re.search(rf"\b{re.escape(match[1])}\b\s*:?=([^\n=][^\n]*)", body)
-    return made is not None and _DIGESTS.search(made[1]) is not None
+def _is_digest(node: Node, facts: FileFacts) -> bool:
+    """Whether an expression is made by a digest, there or where its names and helpers are made."""
+    texts = (_STRINGS.sub('""', facts.source.of(one, 400)) for one in facts.bindings.reached(node))
+    return any(_DIGESTS.search(text) or _SUMMED.search(text) for text in texts)
+
+
+def _is_table(source: Source, node: Node) -> bool:
+    """Whether rows are written down: a mapping of literals, there or wrapped once, as in `new Map([…])`."""
+    pending, left = [node], 40
+    while pending and left > 0:
+        current = pending.pop()
+        left -= 1
+        if current.type in ("pair", "keyed_element"):
+            value = current.child_by_field_name("value")
+            if literal_of(source, value) is not None:
+                return True
+        elif current.type == "dictionary_comprehension":
+            return True
+        elif current.type in _ROWS and len(current.named_children) > 1:
+            cells = [literal_of(source, part) for part in children(current)[:4]]
+            if len(cells) == 2 and None not in cells:
+                return True
+        if current.type not in FUNCTIONS:
+            pending.extend(reversed(current.named_children[:4]))
+    return False
+
+
+def _switch_on_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`switch (key(text)) { case 48213: …`, with two or more labels that only a digest has."""
+    source, node = facts.source, place.node
+    subject = next(
+        (found for field in ("value", "subject", "condition") if (found := node.child_by_field_name(field))),
+        None,
+    )
+    if subject is None or place.function is None or "%" in source.of(subject, 200):
+        return
+    labels = [text for _, text in literals_in(source, node, 200) if _OF_DIGEST.fullmatch(text)]
+    if len(labels) >= 2 and _is_digest(subject, facts):
+        yield act_of(place, facts, "hashed-lookup", "gives an answer for a digest of what it is asked")
 
 
 def _packed(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`json.loads(b64decode(BLOB))`, in one statement or several."""
     source, node = facts.source, place.node
-    if not _OPENERS.match(source.called(node)):
+    called = source.called(node)
+    if not _OPENERS.match(called) and called.rpartition(".")[2] not in _SPLITTERS:
         return
-    text = source.of(node, 4_000)
-    if not _DECODERS.search(text):
+    reached = list(facts.bindings.reached(node))
+    if not any(_DECODERS.search(source.of(one, 400)) for one in reached):
         return
-    long = any(len(value) >= 40 for _, value in literals_in(source, node, 200) if value.startswith("s"))
-    names = re.findall(r"[A-Za-z_]\w*", text[:400])
-    if long or any(len(facts.constants.get(name, "")) >= 40 for name in names):
+    if any(_BLOB.fullmatch(value) for one in reached for _, value in literals_in(source, one, 60)):
         yield act_of(place, facts, "packed-answers", "unpacks data or code that nobody can read")
 
 
@@ -180,7 +227,14 @@ def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
     texts = [source.of(part, 300) for part in (function, *source.arguments(node)[:3]) if part is not None]
     if loads:
         texts = [text.replace(".", "/") if not re.match(r"[\"'`]\.", text) else text for text in texts]
-    parts = [part for text in texts for part in facts.strings_of(text) if not _NO_PATH.fullmatch(f"s{part}")]
+    spelled = [
+        made.removeprefix(UNKNOWN).replace(UNKNOWN, "x")
+        for part in (function, *source.arguments(node)[:3])
+        if part is not None
+        for made in facts.bindings.texts(part)
+    ]
+    parts = [part for text in texts for part in facts.strings_of(text)]
+    parts = [part for part in (*parts, *spelled) if not _NO_PATH.fullmatch(f"s{part}")]
     if any(_TEST_FILES.search(part.rstrip("/\\") if "/" not in part else part) for part in parts):
         if source.language != "javascript" or not loads or any(part.startswith(".") for part in parts):
             yield act_of(place, facts, "reads-tests", "reads a file of the tests while it runs")

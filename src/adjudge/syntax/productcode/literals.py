@@ -7,6 +7,7 @@ mapping. A value that is not written down has no text.
 from __future__ import annotations
 
 import hashlib
+import operator
 import re
 from collections.abc import Iterator
 from typing import Final
@@ -39,6 +40,8 @@ _WRAPPERS = frozenset(
      "satisfies_expression", "composite_literal", "case_pattern", "match_pattern", "pattern",
      "reference_expression", "keyword_argument", "concatenated_string", "argument_list", "frozenset"}
 )  # fmt: skip
+_WORK: Final = {"+": operator.add, "-": operator.sub, "*": operator.mul}
+_WHOLE: Final = re.compile(r"n-?\d{1,15}")
 _MAX_DEPTH: Final = 6
 _MAX_TEXT: Final = 300
 _MAX_PARTS: Final = 200
@@ -204,18 +207,18 @@ def _unescaped(text: str) -> str:
 
 
 def _sum(source: Source, node: Node, depth: int) -> str | None:
-    """`"_ex" + "it"`, `48000 + 213`: put together, as whoever takes literals apart would have them read."""
-    if not any(child.type == "+" for child in node.children):
+    """`"_ex" + "it"`, `48000 + 213`, `10 * 7`: as whoever takes literals apart would have them read."""
+    work = next((_WORK[child.type] for child in node.children if child.type in _WORK), None)
+    if work is None:
         return None
     sides = [literal_of(source, side, depth + 1) for side in children(node)]
     if len(sides) != 2 or sides[0] is None or sides[1] is None:
         return None
     left, right = sides[0], sides[1]
-    if left[0] == right[0] == "s":
+    if left[0] == right[0] == "s" and work is operator.add:
         return _capped(left + right[1:])
-    whole = re.compile(r"n-?\d{1,15}")
-    if whole.fullmatch(left) and whole.fullmatch(right):
-        return f"n{int(left[1:]) + int(right[1:])}"
+    if _WHOLE.fullmatch(left) and _WHOLE.fullmatch(right):
+        return f"n{work(int(left[1:]), int(right[1:]))}"
     return None
 
 

@@ -8,6 +8,7 @@ from adjudge.records.productcode import Act, Answer, ExampleOutline, ProductOutl
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of, parse_source
 from adjudge.syntax.productcode.acts import acts_at
 from adjudge.syntax.productcode.answers import answers_at
+from adjudge.syntax.productcode.choices import choices_at
 from adjudge.syntax.productcode.clues import clues_at, digest_clues
 from adjudge.syntax.productcode.examples import read_examples
 from adjudge.syntax.productcode.facts import FileFacts
@@ -17,7 +18,7 @@ from adjudge.syntax.testcode.nodes import first_error
 __all__ = ["outline_examples", "outline_product"]
 
 _MAX_FOUND: Final = 500
-"""Acts, clues and answers each that are kept of one file."""
+"""Acts, clues, answers and choices each that are kept of one file."""
 
 
 def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = None) -> ProductOutline | None:
@@ -38,6 +39,7 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
     acts: dict[tuple[int, str], Act] = {}
     clues: dict[tuple[int, str], Act] = {}
     answers: list[Answer] = []
+    choices: dict[tuple[int, tuple[str, ...]], Answer] = {}
     for place in places(root, read, ranges):
         if len(acts) < _MAX_FOUND:
             for act in acts_at(place, facts):
@@ -46,13 +48,17 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
             for clue in clues_at(place, facts):
                 clues.setdefault((clue.line, clue.rule), clue)
         if len(answers) < _MAX_FOUND:
-            answers.extend(answers_at(place, read))
+            answers.extend(answers_at(place, facts))
+        if len(choices) < _MAX_FOUND:
+            for choice in choices_at(place, facts, ranges):
+                choices.setdefault((choice.group, choice.inputs), choice)
     for clue in digest_clues(read, answers[:_MAX_FOUND]):
         clues.setdefault((clue.line, clue.rule), clue)
     return ProductOutline(
         acts=tuple(acts.values()),
         clues=tuple(clues.values()),
         answers=tuple(answers[:_MAX_FOUND]),
+        choices=tuple(choices.values()),
         error_line=first_error(root),
     )
 

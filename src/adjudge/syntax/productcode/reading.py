@@ -16,7 +16,7 @@ from tree_sitter import Node
 from adjudge.syntax.bodies import COMMENTS
 from adjudge.syntax.productcode.folding import unfolded
 
-__all__ = ["CALLS", "FUNCTIONS", "LineRanges", "Place", "Source", "children", "places"]
+__all__ = ["CALLS", "FUNCTIONS", "LineRanges", "Place", "Source", "children", "places", "touches"]
 
 CALLS: Final = frozenset(
     {"call", "call_expression", "new_expression", "method_invocation", "macro_invocation",
@@ -186,7 +186,7 @@ def places(root: Node, source: Source, ranges: LineRanges | None) -> Iterator[Pl
     while pending:
         place = pending.pop()
         node = place.node
-        if node.type in COMMENTS or (ranges is not None and not _touches(node, ranges)):
+        if node.type in COMMENTS or (ranges is not None and not touches(node, ranges)):
             continue
         yield place
         if not node.child_count:
@@ -202,7 +202,8 @@ def places(root: Node, source: Source, ranges: LineRanges | None) -> Iterator[Pl
             pending.append(Place(child, around, functions, types, function))
 
 
-def _touches(node: Node, ranges: LineRanges) -> bool:
+def touches(node: Node, ranges: LineRanges) -> bool:
+    """Whether a node has to do with one of the ranges of lines."""
     first, last = node.start_point[0] + 1, node.end_point[0] + 1
     return any(first <= end and start <= last for start, end in ranges)
 
