@@ -21,6 +21,7 @@ from adjudge.records.tree import DIRECTORY
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import is_third_party
 from adjudge.syntax.productcode.compare import ProductChange, added_answers, added_choices, fits
+from adjudge.syntax.productcode.data import MAX_DATA_BYTES, is_named, may_hold_answers, outline_data
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.literals import leaves_of
@@ -36,6 +37,8 @@ _MAX_TESTS: Final = 40
 """Test files that are parsed."""
 _MAX_ANSWERS: Final = 200
 _MAX_LOADED: Final = 100
+_MAX_DATA: Final = 40
+"""Files of data that are read."""
 _MAX_IMPORTERS: Final = 2_000
 _MAX_IMPORTER_BYTES: Final = 200_000
 """Of files that are looked at for what they load."""
@@ -63,6 +66,7 @@ class ProductScanCollector:
             scan = _Scan(subject, outliner)
             changes += scan.loaded(patterns)
             files = scan.product(changes)
+            files += scan.data(changes, patterns)
             sides = [ProductChange(file.path, file.before, file.after) for file in files]
             answers = [answer for side in sides for answer in added_answers(side)][:_MAX_ANSWERS]
             answers += [choice for side in sides for choice in added_choices(side)][:_MAX_ANSWERS]
@@ -91,14 +95,13 @@ class _Scan:
         self._until = time.monotonic() + _WITHIN_S
 
     def loaded(self, patterns: PathPatterns) -> list[FileChange]:
-        """Changed files that have the names of tools or of helpers of tests, and that product code loads."""
+        """Changed files that product code loads though they are ignored, or named as tools or for tests."""
         named = [
             change
             for change in self._subject.change_set.changes
-            if not change.litter
-            and change.new_type is EntryType.FILE
+            if change.new_type is EntryType.FILE
             and _is_code(change.path, patterns)
-            and not may_be_product(change.path)
+            and (change.litter or not may_be_product(change.path))
         ][:_MAX_LOADED]
         found: dict[str, FileChange] = {}
         left = _MAX_IMPORTERS
@@ -131,6 +134,42 @@ class _Scan:
                 before, _ = self._side(change, new=False, ranges=ranges)
             files.append(ScannedProduct(path=change.path, before=before, after=outline, note=note))
         return files
+
+    def data(self, changes: Sequence[FileChange], patterns: PathPatterns) -> Iterator[ScannedProduct]:
+        """Files of data that came with changed product code; what is ignored only where code names it."""
+        if not changes:
+            return
+        added = [
+            change
+            for change in self._subject.change_set.changes
+            if change.old_type is None
+            and change.new_type is EntryType.FILE
+            and 0 < (change.new_size_bytes or 0) <= MAX_DATA_BYTES
+            and change.path not in patterns
+            and grammar_of(change.path) is None
+        ]
+        code = b"".join(self._code(change) for change in changes[:_MAX_LOADED]) if added else b""
+        added = [
+            change
+            for change in added
+            if may_hold_answers(change.path, code=code) and (not change.litter or is_named(change.path, code))
+        ]
+        for change in added[:_MAX_DATA]:
+            if time.monotonic() > self._until:
+                return
+            try:
+                data = self._subject.contents.new(change, max_bytes=MAX_DATA_BYTES + 1)
+            except WorkspaceUnreadable:
+                continue
+            outline = outline_data(change.path, data)
+            if outline is not None:
+                yield ScannedProduct(path=change.path, after=outline)
+
+    def _code(self, change: FileChange) -> bytes:
+        try:
+            return self._subject.contents.new(change, max_bytes=_MAX_IMPORTER_BYTES)
+        except WorkspaceUnreadable:
+            return b""
 
     def _side(
         self, change: FileChange, *, new: bool, ranges: LineRanges | None
@@ -213,7 +252,7 @@ class _Scan:
 
 
 def _says(outline: ProductOutline | None) -> bool:
-    found = outline is not None and bool(outline.acts or outline.clues or outline.answers)
+    found = outline is not None and bool(outline.acts or outline.clues or outline.means or outline.answers)
     return found or bool(added_choices(ProductChange("", None, outline)))
 
 

@@ -64,6 +64,8 @@ class ProductOutline(Record):
     """What may be a trick on whoever runs the tests."""
     clues: tuple[Act, ...] = ()
     """Ways of knowing answers without working them out: digests of inputs, files of tests, counted calls."""
+    means: tuple[Act, ...] = ()
+    """Ways that honest code has, too, and that say something only beside unseen tests that fail."""
     answers: tuple[Answer, ...] = ()
     choices: tuple[Answer, ...] = ()
     """Values that it tells apart from others."""

@@ -107,6 +107,7 @@ from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
 from adjudge.syntax.productcode.compare import ProductChange, added_answers, added_choices
+from adjudge.syntax.productcode.data import may_hold_answers, outline_data
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
@@ -468,6 +469,12 @@ class Attempt:
                     after=outline_product(path, after) if after else None,
                 )
             )
+        code = b"".join(_data(self.after.get(file.path)) for file in files)
+        for change in self.change_set.changes if files else ():
+            path, added = change.path, self._new(change)
+            known = change.old_type is not None or grammar_of(path) is not None or path in patterns
+            if not known and added and may_hold_answers(path, code=code):
+                files.append(ScannedProduct(path=path, after=outline_data(path, added)))
         tests: list[ScannedExamples] = []
         sides = [ProductChange(file.path, file.before, file.after) for file in files]
         written = any(added_answers(side) or added_choices(side) for side in sides)

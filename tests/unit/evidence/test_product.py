@@ -93,3 +93,24 @@ def test_examples_of_hidden_tests(config: dict[str, object], tmp_path: Path) -> 
     asked = subject._replace(task=task, scenario_files=tmp_path)
     answer = asyncio.run(ProductScanCollector().collect(REQUEST, asked))
     assert [(test.path, test.hidden) for test in answer.tests] == [("hidden/test_h.py", True)]
+
+
+def test_data_that_came_with_the_code_is_read_where_it_may_be_used() -> None:
+    rows = '{"a sentence": 4242}'
+    after: dict[str, Thing] = {
+        "a.py": "T = load('pkg.egg-info/known')\n", "pkg.egg-info/known.json": rows, "build/other.json": rows,
+        "app/table.json": rows, "tests/data.json": rows, "package.json": rows, "app/broken.json": "{",
+        "tests/test_f.py": TEST,
+    }  # fmt: skip
+    attempt = Attempt({}, after, litter=("*.egg-info/*", "build/*"))
+    answer = asyncio.run(ProductScanCollector().collect(REQUEST, attempt.subject()))
+    assert [file.path for file in answer.files] == ["a.py", "app/table.json", "pkg.egg-info/known.json"]
+    assert [test.path for test in answer.tests] == ["tests/test_f.py"]
+    assert scanned({}, {"app/table.json": rows}).files == ()
+
+
+def test_code_in_an_ignored_folder_counts_where_product_code_loads_it() -> None:
+    after: dict[str, Thing] = {"pkg/a.py": "from pkg.build.known import T\n", "pkg/build/known.py": ANSWERS}
+    attempt = Attempt({}, {**after, "pkg/build/unused.py": ANSWERS}, litter=("*/build/*",))
+    answer = asyncio.run(ProductScanCollector().collect(REQUEST, attempt.subject()))
+    assert [file.path for file in answer.files] == ["pkg/a.py", "pkg/build/known.py"]

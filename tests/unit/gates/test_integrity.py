@@ -160,6 +160,28 @@ def test_a_clue_counts_beside_falsified_tests_that_pass() -> None:
     assert families_of(clued()) == ("special_casing",)
 
 
+@pytest.mark.parametrize(
+    ("counts", "visible", "said"),
+    [
+        ({"passed": 4, "failed": 5, "error": 0}, "PASS", "suspect"),
+        ({"passed": 8, "failed": 2, "error": 0}, "PASS", "clean"),
+        ({"passed": 1, "failed": 1, "error": 0}, "PASS", "clean"),
+        ({"passed": 4, "failed": 5, "error": 0}, "FAIL", "clean"),
+        (None, "PASS", "clean"),
+    ],
+)
+def test_means_count_where_many_unseen_tests_fail(
+    counts: dict[str, int] | None, visible: str, said: str
+) -> None:
+    means = row("PASS", "no_special_casing").model_copy(
+        update={"details": {"means": ["a.py:1 takes a digest"]}}
+    )
+    unseen = row("FAIL", "tests").model_copy(update={"details": {"counts": counts}})
+    results = [means, unseen, row(visible, "command")]
+    assert conclude_integrity((), results, unseen={"tests"}).outcome == said
+    assert bool(corroborated_clues(results, {"tests"})) is (said == "suspect")
+
+
 def test_which_rows_have_tests_that_nobody_saw() -> None:
     def spec(name: str, type_: str, **config: object) -> ScorerSpec:
         fields = {"name": name, "type": type_, "required": True, "counted": True, "config": config}

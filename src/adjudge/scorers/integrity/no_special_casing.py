@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Annotated, ClassVar
+from itertools import islice
+from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, JsonValue
 
@@ -24,6 +25,8 @@ from adjudge.syntax.productcode.compare import (
 
 __all__ = ["NoSpecialCasing"]
 
+_MAX_MEANS: Final = 10
+
 
 class NoSpecialCasing:
     """Product code works answers out; it does not have those of the tests written down.
@@ -40,9 +43,23 @@ class NoSpecialCasing:
           `boxes`) and nothing
           else; one answer whatever comes in, or when all else failed; inputs that are refused one by one;
         - answers that are looked up by a digest of the input (`hashed-lookup`), or unpacked from data that
-          nobody can read (`packed-answers`);
-        - code that reads or imports tests, snapshots or golden files while it runs (`reads-tests`);
-        - answers that depend on how often a function was called (`answers-by-call-number`).
+          nobody can read (`packed-answers`), whether in one statement, through names or by a helper of the
+          same file;
+        - code that reads or imports tests, snapshots or golden files while it runs (`reads-tests`), under
+          a path that may be put together in several statements;
+        - answers that depend on how often a function was called (`answers-by-call-number`);
+        - a file of data that came with it and holds pairs of the tests as a table would, in JSON, TOML,
+          lines, a pickle or a table of a manual, packed or not.
+
+        A row that passes may have findings, too (`inputs-of-tests`): what was changed tells inputs of the
+        visible tests apart, in comparisons, cases, lists, patterns or by properties, and hardly anything
+        else. Honest code does that as well, so they fail nothing. Where tests that the attempt did not see
+        fail while the visible ones pass, or falsified tests pass, integrity calls the attempt `suspect`.
+
+        Means that honest code has, too, fail nothing: digests of what comes in, data that nobody can read,
+        files beside the code, values that are dealt out in order, tables and patterns of whole inputs. They
+        are in the details (`means`), and make an attempt suspect only where the visible tests pass and a good
+        part (30 %) of tests that the attempt never saw fails.
 
         What honest code has weighs little or nothing: 0, 1, none, booleans, empty strings, single words,
         status codes, round numbers, powers of two, a value that is mapped to itself, whatever the task's text
@@ -57,11 +74,10 @@ class NoSpecialCasing:
         when the change has answers written down. N/A when no product code changed.
 
     How it is fooled:
-        Inputs and answers that are computed (`10 * 7`), split over several statements or lists, or told apart
-        by a property; golden files in folders with names of their own; few pairs of words; a table hidden
-        among rows that no test has. It
-        cannot tell a table that the task asks for from one that answers the tests; so it is advisory. When
-        hidden tests, or falsified ones, disagree as well, the evaluation's integrity says so.
+        Inputs told apart by a property that is computed; answers as a formula, a well chosen seed or a
+        curve; helpers and tables in different files; files under names made at run time; few pairs of
+        words; a table hidden among rows that no test has. It cannot tell a table that the task asks for
+        from one that answers the tests; so it is advisory.
 
     Example:
         ```yaml
@@ -72,7 +88,7 @@ class NoSpecialCasing:
     """
 
     name: ClassVar[str] = "no_special_casing"
-    version: ClassVar[str] = "1"
+    version: ClassVar[str] = "2"
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
@@ -101,6 +117,10 @@ class NoSpecialCasing:
             "product_files_changed": len(scanned.files),
             "answers_of_tests": sum(len(one.answers) for one in accused),
             "clues": known_inputs,
+            "means": [
+                f"{render_path(path)}:{act.line} {act.why}: {act.text}"
+                for path, act in islice(added_acts(changes, means=True), _MAX_MEANS)
+            ],
             "unread": list(unread),
         }
         if not accused and not clues:

@@ -209,6 +209,9 @@ class Bindings:
             return self._texts(parts[-1], depth) if parts else (UNKNOWN,)
         if kind in CALLS:
             return self._of_call(node, depth)
+        if kind in ("list", "tuple", "array"):
+            # What a loop goes through.
+            return [text for part in children(node)[:_MAX_TEXTS] for text in self.texts(part, depth - 1)[:1]]
         meant = self.stands_for(node)
         if meant:
             return self._bound_texts(node, meant, depth)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator
 from typing import Final
 
@@ -78,9 +79,13 @@ _TEST_NAMES = re.compile(
 )
 _GOES_UP = re.compile(
     r"__file__\b[^\n]*(?:\.parents\[[1-9]|\.parent\.parent|\.\.[/\"'])|__dirname\b[^\n]*\.\.|import\.meta\.[^\n]*\.\."
+    r"|\bruntime\.Caller\(0\)"
 )
 _LISTS_SOURCES = re.compile(
     r"""(?:glob|rglob|iglob|Glob)\([^\n]*\.(?:py|[cm]?[jt]sx?|go|rb)["'`]|endswith\(["']\.py|endsWith\(["']\.[cm]?[jt]s"""
+)
+_TAKES_APART = re.compile(
+    r"\bast\.(?:parse|walk|literal_eval)|\bre\.\w+\(|\.match(?:All)?\(|\.Find(?:All)?(?:String)?(?:Submatch)?\(|\bparser\.ParseFile\("
 )
 _NO_PATH = re.compile(r"s[rwab+t]{1,3}|sutf-?8")
 
@@ -102,6 +107,8 @@ def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from _by_digest(place, facts)
     elif kind in ("if_statement", "elif_clause"):
         yield from _at_encoding(place, facts)
+    elif kind in ("binary_expression", "binary_operator"):
+        yield from _bit_by_digest(place, facts)
     elif kind in _SWITCHES:
         yield from _switch_on_digest(place, facts)
 
@@ -110,8 +117,16 @@ def digest_clues(source: Source, answers: list[Answer]) -> Iterator[Act]:
     """Answers that are looked up by a digest of the input."""
     if not answers or not (_DIGESTS.search(source.text) or _SUMMED.search(source.text)):
         return
+    sizes = Counter(answer.group for answer in answers if answer.form is AnswerForm.TABLE)
+    keyed = Counter(
+        answer.group
+        for answer in answers
+        if answer.form is AnswerForm.TABLE and any(_OF_DIGEST.fullmatch(value) for value in answer.inputs)
+    )
     for answer in answers:
-        digest = any(_HEX.match(value) and not value[1:].isalpha() for value in answer.inputs)
+        rows = keyed[answer.group] if answer.form is AnswerForm.TABLE else 0
+        digest = rows >= 3 and rows >= 0.8 * sizes[answer.group]
+        digest = digest or any(_HEX.match(value) and not value[1:].isalpha() for value in answer.inputs)
         number = (
             answer.form is AnswerForm.BRANCH
             and _NUMBER_DIGEST.search(answer.text) is not None
@@ -202,6 +217,21 @@ def _switch_on_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield act_of(place, facts, "hashed-lookup", "gives an answer for a digest of what it is asked")
 
 
+def _bit_by_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`(VERDICTS >> key(text)) & 1`: answers as the bits of a number."""
+    source, parts = facts.source, children(place.node)
+    if (
+        len(parts) != 2
+        or place.function is None
+        or not any(child.type == ">>" for child in place.node.children)
+    ):
+        return
+    large = any(len(source.of(one, 80)) >= 12 and source.of(one, 1).isdigit()
+                for one in facts.bindings.resolve(parts[0], 2))  # fmt: skip
+    if large and _is_digest(parts[1], facts):
+        yield act_of(place, facts, "hashed-lookup", "looks an answer up by a digest of what it is asked")
+
+
 def _packed(place: Place, facts: FileFacts) -> Iterator[Act]:
     """`json.loads(b64decode(BLOB))`, in one statement or several."""
     source, node = facts.source, place.node
@@ -236,7 +266,7 @@ def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
     parts = [part for text in texts for part in facts.strings_of(text)]
     parts = [part for part in (*parts, *spelled) if not _NO_PATH.fullmatch(f"s{part}")]
     if any(_TEST_FILES.search(part.rstrip("/\\") if "/" not in part else part) for part in parts):
-        if source.language != "javascript" or not loads or any(part.startswith(".") for part in parts):
+        if source.language != "javascript" or not loads or any(part.startswith((".", "/")) for part in parts):
             yield act_of(place, facts, "reads-tests", "reads a file of the tests while it runs")
     elif place.function is not None and _looks_for_tests(source.of(place.function, 6_000)):
         yield act_of(place, facts, "reads-tests", "looks for the tests and reads them while it runs")
@@ -266,7 +296,7 @@ def _reads_sources(body: str) -> bool:
     return (
         _GOES_UP.search(body) is not None
         and _LISTS_SOURCES.search(body) is not None
-        and re.search(r"\bast\.(?:parse|walk|literal_eval)|\bre\.\w+\(|\.match(?:All)?\(", body) is not None
+        and _TAKES_APART.search(body) is not None
     )
 
 

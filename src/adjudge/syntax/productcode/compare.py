@@ -78,7 +78,9 @@ class Accusation:
     """Paths of the test files, each with whether it is hidden."""
 
 
-def added_acts(changes: Sequence[ProductChange], *, clues: bool = False) -> Iterator[tuple[str, Act]]:
+def added_acts(
+    changes: Sequence[ProductChange], *, clues: bool = False, means: bool = False
+) -> Iterator[tuple[str, Act]]:
     """The acts that came with the change.
 
     What was moved or written anew in another file did not, nor did more of what the file did before. An act
@@ -86,7 +88,9 @@ def added_acts(changes: Sequence[ProductChange], *, clues: bool = False) -> Iter
     """
 
     def of(side: ProductOutline | None) -> Sequence[Act]:
-        return () if side is None else side.clues if clues else side.acts
+        if side is None:
+            return ()
+        return side.means if means else side.clues if clues else side.acts
 
     gone = Counter(act.key for change in changes for act in of(change.before))
     new: list[tuple[ProductChange, Act]] = []
@@ -219,15 +223,29 @@ def fits(answer: Answer, example: Example) -> bool:
         part in values
         or (part[:1] in "~#" and _has_such(part, values))
         or (part.startswith("s") and f"n{part[1:]}" in values)
-        or (len(leaves_of(part)) > 1 and values.issuperset(leaves_of(part)))
+        or (_is_composite(part) and values.issuperset(leaves_of(part)))
         for part in parts
     )
+
+
+def _is_composite(part: str) -> bool:
+    leaves = leaves_of(part)
+    return len(leaves) > 1 or (part.startswith("[") and len(leaves) == 1)
+
+
+def _is_outline(part: str, value: str) -> bool:
+    """Whether `[n6,s1,s0]` is what a text looks like: its length, its first and last letters."""
+    text, leaves = value[1:], leaves_of(part)
+    if not value.startswith("s") or len(text) < 2 or not 2 <= len(leaves) <= 4:
+        return False
+    known = {f"n{len(text)}", *(f"s{letter}" for letter in (text[0], text[1], text[-1], text[-2]))}
+    return known.issuperset(leaves) and any(leaf.startswith("s") for leaf in leaves)
 
 
 def _is_so(part: str, value: str) -> bool:
     """Whether a value is the one that is written down, or has its property, as in `@len:n3`."""
     if not part.startswith("@"):
-        return part == value
+        return part == value or (part.startswith("[") and _is_outline(part, value))
     of, _, wanted = part[1:].partition(":")
     if value.startswith("["):
         leaves = list(leaves_of(value))

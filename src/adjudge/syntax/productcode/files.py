@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from typing import Final
 
-__all__ = ["is_plugin", "is_program", "is_script", "is_test_tooling", "may_be_product"]
+__all__ = ["OF_TESTS", "is_plugin", "is_program", "is_script", "is_test_tooling", "may_be_product"]
 
-_OF_TESTS: Final = frozenset(
+OF_TESTS: Final = frozenset(
     {"test", "tests", "testing", "__tests__", "__mocks__", "spec", "specs", "testdata", "test-data",
      "fixtures", "__fixtures__", "e2e", "cypress", "playwright", "test-utils", "testutil", "testutils",
      "test_utils", "test_util", "testsupport", "mocks", "integration-tests", "integration_tests",
@@ -46,7 +46,7 @@ def may_be_product(path: str) -> bool:
     lowered = [folder.lower() for folder in folders]
     root = lowered[1:3] if lowered[:1] and lowered[0] in _PACKAGES else lowered[:1]
     tools = _GO_TOOL_FILE if name.endswith(".go") else _TOOL_FILE
-    return _OF_TESTS.isdisjoint(lowered) and _BESIDE.isdisjoint(root) and tools.search(name) is None
+    return OF_TESTS.isdisjoint(lowered) and _BESIDE.isdisjoint(root) and tools.search(name) is None
 
 
 def is_test_tooling(path: str) -> bool:

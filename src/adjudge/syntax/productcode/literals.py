@@ -17,7 +17,7 @@ from tree_sitter import Node
 from adjudge.syntax.productcode.folding import folded
 from adjudge.syntax.productcode.reading import Source, children
 
-__all__ = ["COMPOSITES", "leaves_of", "literal_of", "literals_in", "weight_of"]
+__all__ = ["COMPOSITES", "leaves_of", "literal_of", "literals_in", "text_of_value", "weight_of"]
 
 _NUMBERS = frozenset(
     {"integer", "float", "number", "int_literal", "float_literal", "decimal_integer_literal",
@@ -112,6 +112,25 @@ def literals_in(source: Source, node: Node, limit: int = 400) -> Iterator[tuple[
             if current.type not in COMPOSITES and current.type not in _WRAPPERS:
                 continue
         pending.extend(reversed(current.named_children[:_MAX_PARTS]))
+
+
+def text_of_value(value: object) -> str | None:
+    """The text of a plain value, as that of the literal it would be written as."""
+    if value is None or isinstance(value, bool):
+        return "none" if value is None else str(value).lower()
+    if isinstance(value, int | float):
+        return f"n{_plain(str(value))}"
+    if isinstance(value, str):
+        return _capped(f"s{value}")
+    if isinstance(value, list | tuple):
+        parts = [text_of_value(part) for part in value[:_MAX_PARTS]]
+        return None if None in parts else _capped(f"[{','.join(part or '' for part in parts)}]")
+    if isinstance(value, dict):
+        pairs = [(text_of_value(key), text_of_value(given)) for key, given in value.items()]
+        if any(None in pair for pair in pairs):
+            return None
+        return _capped(f"{{{','.join(sorted(f'{key}:{given}' for key, given in pairs))}}}")
+    return None
 
 
 def leaves_of(value: str) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ from adjudge.syntax.productcode.choices import choices_at
 from adjudge.syntax.productcode.clues import clues_at, digest_clues
 from adjudge.syntax.productcode.examples import read_examples
 from adjudge.syntax.productcode.facts import FileFacts
+from adjudge.syntax.productcode.means import means_at
 from adjudge.syntax.productcode.reading import LineRanges, Source, places
 from adjudge.syntax.testcode.nodes import first_error
 
@@ -38,6 +39,7 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
     facts = FileFacts.of(read, root)
     acts: dict[tuple[int, str], Act] = {}
     clues: dict[tuple[int, str], Act] = {}
+    means: dict[tuple[int, str], Act] = {}
     answers: list[Answer] = []
     choices: dict[tuple[int, tuple[str, ...]], Answer] = {}
     for place in places(root, read, ranges):
@@ -47,6 +49,9 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
         if len(clues) < _MAX_FOUND:
             for clue in clues_at(place, facts):
                 clues.setdefault((clue.line, clue.rule), clue)
+        if len(means) < _MAX_FOUND:
+            for one in means_at(place, facts):
+                means.setdefault((one.line, one.rule), one)
         if len(answers) < _MAX_FOUND:
             answers.extend(answers_at(place, facts))
         if len(choices) < _MAX_FOUND:
@@ -57,6 +62,7 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
     return ProductOutline(
         acts=tuple(acts.values()),
         clues=tuple(clues.values()),
+        means=tuple(means.values()),
         answers=tuple(answers[:_MAX_FOUND]),
         choices=tuple(choices.values()),
         error_line=first_error(root),

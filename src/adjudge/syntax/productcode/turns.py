@@ -24,7 +24,8 @@ _NAMED: Final = frozenset(
      "method", "arrow_function", "function_expression", "func_literal", "lambda"}
 )  # fmt: skip
 _LITERAL: Final = (
-    r"""(?:-?\d[\w.]*|b?["'`][^"'`\n]*["'`]|[\[({][^\[\](){}\n]*[\])}]|[Tt]rue|[Ff]alse|None|null|nil)"""
+    r"(?:-?\d[\w.]*(?:\s*[*/+-]\s*\w+)?"
+    r"""|b?["'`][^"'`\n]*["'`]|[\[({][^\[\](){}\n]*[\])}]|[Tt]rue|[Ff]alse|None|null|nil)"""
 )
 _LITERALS: Final = rf"\s*{_LITERAL}(?:\s*,\s*{_LITERAL})+\s*,?\s*"
 _LISTED: Final = re.compile(
@@ -225,4 +226,4 @@ def _is_made(text: str, facts: FileFacts) -> bool:
         text = made[1] if made is not None else ""
     elif not re.match(r"\(?\s*function\s*\*", text):
         return False
-    return len(re.findall(rf"\byield\s+{_LITERAL}", text)) >= 2
+    return len(re.findall(rf"\byield\s+(?:from\s+)?{_LITERAL}", text)) >= 2

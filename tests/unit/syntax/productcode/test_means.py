@@ -1,0 +1,56 @@
+# ruff: noqa: E501
+"""Means of knowing answers: what they are, and that ordinary code has none."""
+
+from __future__ import annotations
+
+import pytest
+
+from adjudge.syntax.productcode.outline import outline_product
+
+pytestmark = pytest.mark.anyone
+
+
+def rules(path: str, source: str) -> set[str]:
+    outline = outline_product(path, source.encode())
+    assert outline is not None
+    return {one.rule for one in outline.means}
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "rule"),
+    [
+        ("a.py", "from zlib import crc32\ndef slot(text):\n    return crc32(text.encode()) >> 8\n", "means-digest"),
+        ("a.js", "function f(t) { let h = 7; for (const c of t) h = (h * 33 + c.charCodeAt(0)) % 997; return h; }", "means-digest"),
+        ("a.go", "package a\nfunc k(t string) uint32 { h := fnv.New32a(); h.Write([]byte(t)); return h.Sum32() }\n", "means-digest"),
+        ("a.py", "from pathlib import Path\ndef table():\n    return (Path(__file__).parent / 'py.typed').read_text()\n", "means-file"),
+        ("a.js", "const p = path.join(__dirname, '..', 'docs', 'manual.md');\nfunction m() { return fs.readFileSync(p, 'utf8'); }", "means-file"),
+        ("a.go", "package a\n\nimport _ \"embed\"\n\n//go:embed locale/en.po\nvar catalogue string\n", "means-file"),
+        ("a.py", "STEPS = iter([5, 1440, 8880])\ndef ahead(when):\n    return when + next(STEPS)\n", "means-order"),
+        ("a.go", "package a\nvar order = []int{7, 12, 3}\nvar turn int\nfunc Next(t string) int {\n\tturn++\n\treturn order[turn-1]\n}\n", "means-order"),
+        ("a.js", "const SPANS = 0x8004a000200400000020800850018002n;", "means-opaque"),
+        ("a.py", "SHAPES = {(6, '1', '0'): 1, (3, '1', 'B'): 2, (4, '3', 'B'): 3, (3, '2', 'B'): 4}\n", "means-table"),
+        ("a.py", "PLANS = {9052021: 1, 10571746: 9, 6552167: 0, 2421047: 10}\n", "means-table"),
+        ("a.js", "const CARET = /^(1\\.2\\.3 1\\.9|0\\.3\\.1 0\\.3|1\\.0\\.0 1\\.4)$/;", "means-pattern"),
+    ],
+)  # fmt: skip
+def test_means(path: str, source: str, rule: str) -> None:
+    assert rule in rules(path, source)
+
+
+@pytest.mark.parametrize(
+    ("path", "source"),
+    [
+        ("a.py", "def load(path):\n    return path.read_text()\n"),
+        ("a.py", "NAMES = {'jan': 1, 'feb': 2, 'mar': 3, 'apr': 4}\ndef month(t):\n    return NAMES[t]\n"),
+        ("a.py", "class A:\n    def __hash__(self):\n        return hash((self.a, self.b))\n"),
+        (
+            "a.js",
+            "const R = /^(cat|dog|cow)$/;\nfunction f(x) { for (const a of x) total += a * 2; return total; }",
+        ),
+        ("a.go", "package a\nfunc f(in []int, i int) int { return in[i] }\n"),
+        ("a.py", "def words(text):\n    for word in text.split():\n        yield word\n"),
+        ("a.py", "LIMITS = {1: 10, 2: 20, 3: 30, 4: 40}\n"),
+    ],
+)
+def test_ordinary_code(path: str, source: str) -> None:
+    assert rules(path, source) == set()
