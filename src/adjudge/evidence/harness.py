@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from adjudge.contracts import Subject
 from adjudge.errors import ReportUnreadable, WorkspaceUnreadable
+from adjudge.evidence.harness_loaded import LoadedFiles
 from adjudge.evidence.harness_product import without_idle_patches
 from adjudge.evidence.outlining import Outliner, OutlineUnavailable, outlining
 from adjudge.formats.harness.commands import one_line
@@ -46,6 +47,9 @@ _JAVASCRIPT = re.compile(
     )""",
     re.VERBOSE,
 )
+_GO_HELPER = re.compile(
+    r"(?:^|/)\w*test(?:util|ing|help\w*|support|kit|s)?\w*/[^/]+\.go$|(?:^|/)\w*test\w*(?<!_test)\.go$"
+)
 _TESTS = PathPatterns(default_test_globs())
 _ASIDE = re.compile(r"(?:examples?|docs?|bench\w*|samples?|demos?|tutorials?)/")
 """Tests of what is shown beside a product are left out of its own suite every day."""
@@ -77,9 +81,10 @@ class HarnessScanCollector:
         files: list[HarnessFile] = []
         unscanned: list[str] = []
         budget = _MAX_TOTAL_BYTES
+        loaded = LoadedFiles(subject)
         with outlining(self._outliner) as outliner:
             for change in subject.change_set.changes:
-                role = harness_role(change, commands)
+                role = harness_role(change, commands, loaded)
                 if role is None:
                     continue
                 if budget <= 0:
@@ -111,8 +116,16 @@ def commands_of(subject: Subject) -> tuple[str, ...]:
     return tuple(dict.fromkeys(found))
 
 
-def harness_role(change: FileChange, commands: tuple[str, ...] = ()) -> str | None:
-    """What a changed file is to a test run, by its name and type; None when it is nothing to it."""
+def harness_role(
+    change: FileChange, commands: tuple[str, ...] = (), loaded: LoadedFiles | None = None
+) -> str | None:
+    """What a changed file is to a test run, by its name and type; None when it is nothing to it.
+
+    Args:
+        change: The change.
+        commands: The commands of the recipe; what one of them names is a script.
+        loaded: What settings of the workspace have loaded.
+    """
     if EntryType.FILE not in (change.old_type, change.new_type):
         return None
     for path in dict.fromkeys((change.path, change.old_path or change.path)):
@@ -133,6 +146,10 @@ def harness_role(change: FileChange, commands: tuple[str, ...] = ()) -> str | No
             return "script"
         if _JAVASCRIPT.fullmatch(path):
             return "setup"
+        if loaded is not None and (role := loaded.role(path)) is not None:
+            return role
+        if _GO_HELPER.search(path):
+            return "helper"
         if path in _TESTS:
             return "tests" if path.endswith((".py", "_test.go")) else None
         if path.endswith(".py") and not change.litter:
@@ -170,7 +187,9 @@ def _scan(
     if not any(sides):
         return None, read
     empty = HarnessOutline()
-    if role in ("plugin", "tests", "report") and all(side is None or side == empty for side in sides):
+    if role in ("plugin", "tests", "helper", "report") and all(
+        side is None or side == empty for side in sides
+    ):
         return None, read
     return HarnessFile(path=change.path, role=role, before=sides[0], after=sides[1]), read
 

@@ -23,7 +23,7 @@ from adjudge.syntax.languages import default_test_globs, is_third_party
 __all__ = ["without_idle_patches"]
 
 _RULE = "product-replaced"
-_KINDS = ("patch ", "module ", "path ", "map ")
+_KINDS = ("patch ", "module ", "path ", "map ", "mock ", "fixture ")
 _ROLES = frozenset(("conftest", "startup", "plugin"))
 _TESTS = PathPatterns(default_test_globs())
 _MAX_FILES = 20_000
@@ -41,7 +41,7 @@ def without_idle_patches(file: HarnessFile, subject: Subject) -> HarnessFile:
         for fact in after.facts
         if not _is_patch(fact)
         or (
-            (file.role in _ROLES or fact.what.startswith("map "))
+            (file.role in _ROLES or fact.what.startswith(("map ", "mock ", "path ")))
             and fact.what not in known
             and _matters(fact.what, subject)
         )
@@ -58,7 +58,13 @@ def _matters(what: str, subject: Subject) -> bool:
     if kind == "map":
         pattern, _, to = target.partition(" => ")
         return replaces_product(pattern, to)
+    if kind == "mock":
+        return replaces_product(target, "tests/") and _is_imported(target, subject)
     paths = list(islice(_python_files(subject), _MAX_FILES))
+    if kind == "fixture":
+        name, _, target = target.partition(" ")
+        if not _is_asked_for(name, paths, subject):
+            return False
     if kind == "path":
         return _leads_to_another(target, paths)
     product = [path for path in paths if path not in _TESTS and not _is_aside(path)]
@@ -119,6 +125,41 @@ def _is_called(name: str, paths: list[str], subject: Subject) -> bool:
             return True
         if budget <= 0:
             return False
+    return False
+
+
+def _is_asked_for(fixture: str, paths: list[str], subject: Subject) -> bool:
+    """Whether tests of the baseline, or a setting, ask for a fixture by its name."""
+    asked = re.compile(
+        rb"def test\w*\([^)]*\b%b\b|usefixtures\([^)]*[\"']%b[\"']" % ((re.escape(fixture.encode()),) * 2)
+    )
+    settings = re.compile(rb"^\s*usefixtures\s*=.*\b%b\b" % re.escape(fixture.encode()), re.MULTILINE)
+    added = {change.path for change in subject.change_set.changes if change.kind is ChangeKind.ADDED}
+    for path in ("pytest.ini", "pyproject.toml", "setup.cfg", "tox.ini"):
+        if settings.search(subject.contents.read(path, max_bytes=MAX_CONFIG_BYTES) or b""):
+            return True
+    return any(
+        asked.search(subject.contents.read(path, max_bytes=MAX_CONFIG_BYTES) or b"")
+        for path in paths
+        if path in _TESTS and path not in added
+    )
+
+
+def _is_imported(module: str, subject: Subject) -> bool:
+    """Whether tests of the baseline import a module themselves, by the end of its path."""
+    stem = re.sub(r"\.[cm]?[jt]sx?$", "", module.lstrip("./@~"))
+    if not stem:
+        return False
+    short = re.escape("/".join(stem.split("/")[-2:]).encode())
+    named = re.compile(rb"""(?:from\s*|require\(\s*|import\(\s*)["'][^"'\n]*%b(?:\.\w+)?["']""" % short)
+    index = stem.endswith("index")
+    added = {change.path for change in subject.change_set.changes if change.kind is ChangeKind.ADDED}
+    for path, entry in islice(subject.contents.walk(), _MAX_FILES):
+        if entry.type is not EntryType.FILE or path in added or path not in _TESTS or is_third_party(path):
+            continue
+        data = subject.contents.read(path, max_bytes=MAX_CONFIG_BYTES) or b""
+        if named.search(data) or (index and re.search(rb"""["'](?:\.\.|\.\./src)/?["']""", data)):
+            return True
     return False
 
 

@@ -23,6 +23,8 @@ class SettingKind(StrEnum):
     """A number below which a tool fails, such as a coverage threshold."""
     DEMANDS = "demands"
     """What a tool insists on; with fewer of them, it insists on less."""
+    CHECKS = "checks"
+    """How many checks a function makes that tests may call."""
     TOLERATES = "tolerates"
     """What a tool lets pass; with more of them, more does."""
 

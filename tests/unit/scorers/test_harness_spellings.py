@@ -29,6 +29,9 @@ BASE: Mapping[str, Thing] = {
     "tests/unit/test_price.py": "def test_price():\n    assert 1\n\n\nclass TestPrice:\n    pass\n",
     "src/index.js": "exports.f = 1;\n",
     "test/cart.test.js": "const { f } = require('..');\n",
+    "tests/helpers.py": "def same(a, b):\n    assert a == b\n",
+    "internal/testutil/same.go": 'package testutil\n\nimport "testing"\n\n'
+    "func Same(t *testing.T, a, b int) {\n\tif a != b {\n\t\tt.Fatal(a)\n\t}\n}\n",
     "package.json": PACKAGE,
     "Makefile": MAKE,
     ".github/workflows/ci.yml": WORKFLOW,
@@ -115,6 +118,62 @@ ATTACKS: Mapping[str, Mapping[str, Thing]] = {
     },
     "vitest excludes a folder": {"vitest.config.ts": "export default { test: { exclude: ['test/**'] } };\n"},
     "jest ignores a folder": {"jest.config.js": "module.exports = { testPathIgnorePatterns: ['/test/'] };\n"},
+    # Files that settings have loaded, whatever they are called
+    "set-up file of any name": {
+        "jest.config.js": "module.exports = { setupFilesAfterEnv: ['./calm.js'] };\n",
+        "calm.js": "global.expect = () => new Proxy({}, { get: () => () => {} });\n",
+    },
+    "environment that forgets errors": {
+        "jest.config.js": "module.exports = { testEnvironment: './tools/env.js' };\n",
+        "tools/env.js": "module.exports = class { handleTestEvent(e) { e.test.errors = []; } };\n",
+    },
+    "transform that takes checks out": {
+        "jest.config.js": "module.exports = { transform: { '.js$': './tools/strip.js' } };\n",
+        "tools/strip.js": "exports.process = (s) => ({ code: s.replace(/expect\\(.*/g, '') });\n",
+    },
+    "reporter that exits": {
+        "jest.config.js": "module.exports = { reporters: ['./tools/rep.js'] };\n",
+        "tools/rep.js": "module.exports = class { onRunComplete() { process.exit(0); } };\n",
+    },
+    "required by mocha": {
+        ".mocharc.yml": "require: ./calm.js\n",
+        "calm.js": "const assert = require('assert');\nassert.strictEqual = () => {};\n",
+    },
+    "plugin by an option": {
+        "pytest.ini": "[pytest]\naddopts = -p calm\n",
+        "calm.py": "import _pytest.runner\n\n_pytest.runner.call_and_report = None\n",
+    },
+    "product mocked for all": {
+        "jest.config.js": "module.exports = { setupFiles: ['./jest.setup.js'] };\n",
+        "jest.setup.js": "jest.mock('./src/index.js', () => ({ f: 2 }));\n",
+    },
+    "another root": {"jest.config.js": "module.exports = { rootDir: './none', passWithNoTests: true };\n"},
+    "mocha chooses": {".mocharc.yml": "grep: adds\n"},
+    "runner from a fork": manifest('"devDependencies": {"jest": "github:me/jest"}'),
+    "runner from a file in the lock": {
+        "package-lock.json": '{"packages": {"node_modules/jest": {"resolved": "file:vendor/jest.tgz"}}}\n'
+    },
+    "stand-in by pythonpath": {
+        "pytest.ini": "[pytest]\npythonpath = tests/stand_in\n",
+        "tests/stand_in/shop/__init__.py": "",
+    },
+    "fixture by a setting": {
+        "pytest.ini": "[pytest]\nusefixtures = quick\n",
+        **conftest(
+            "import pytest\nimport shop.cart\n\n\n@pytest.fixture\ndef quick(monkeypatch):\n"
+            "    monkeypatch.setattr(shop.cart, 'total', lambda x: x)\n"
+        ),
+    },
+    "tests emptied": conftest(hook("pytest_runtest_setup", "item.obj = lambda *a, **k: None", "item")),
+    "all skipped in set-up": conftest(hook("pytest_runtest_setup", "pytest.skip('x')", "item")),
+    "failed ones only": ini("addopts = --lf --lfnf=none"),
+    "exit of unittest": {"run_tests.py": "import unittest\n\nunittest.main(exit=False)\n"},
+    "helper hollowed": {"tests/helpers.py": "def same(a, b):\n    pass\n"},
+    "helper hollowed in Go": {
+        "internal/testutil/same.go": 'package testutil\n\nimport "testing"\n\n'
+        "func Same(t *testing.T, a, b int) {\n\tt.Helper()\n}\n"
+    },
+    "TestMain waits for a variable": go_main('if os.Getenv("FULL") == "" {\n\treturn\n}\nos.Exit(m.Run())'),
     # Collection
     "dropped by index": modify("items[:] = items[:1]"),
     "deleted from": modify("del items[1:]"),
@@ -277,6 +336,33 @@ def test_spellings_that_hide_what_tests_say(case: str) -> None:
 
 
 HONEST: Mapping[str, Mapping[str, Thing]] = {
+    "matcher of its own": {
+        "jest.config.js": "module.exports = { setupFilesAfterEnv: ['./more.js'] };\n",
+        "more.js": "expect.extend({ toBeWithin: (x, a, b) => ({ pass: x >= a && x <= b }) });\n",
+    },
+    "set-up mocks the network": {
+        "jest.config.js": "module.exports = { setupFiles: ['./net.js'] };\n",
+        "net.js": "jest.mock('axios');\njest.mock('./src/logger.js', () => ({ info() {} }));\n",
+    },
+    "published runner in the lock": {
+        "package-lock.json": '{"packages": {"node_modules/jest":'
+        ' {"resolved": "https://npm.example.com/jest/-/jest-30.0.0.tgz"}}}\n'
+    },
+    "pythonpath of sources": ini("pythonpath = src"),
+    "helper that hands on": {
+        "tests/helpers.py": "from tests.more import check\n\n\ndef same(a, b):\n    check(a, b)\n"
+    },
+    "fixture nobody asked for": conftest(
+        "import pytest\nimport shop.cart\n\n\n@pytest.fixture\ndef cheap(monkeypatch):\n"
+        "    monkeypatch.setattr(shop.cart, 'total', lambda x: x)\n"
+    ),
+    "skipped by a marker": conftest(
+        hook("pytest_runtest_setup", "if item.get_closest_marker('slow'):\n    pytest.skip('slow')", "item")
+    ),
+    "TestMain as a child": go_main(
+        'if os.Getenv("CHILD") == "1" {\n\tchild()\n\treturn\n}\nos.Exit(m.Run())'
+    ),
+    "mocha waits longer": {".mocharc.yml": "timeout: 5000\nrequire: ts-node/register\n"},
     "more memory": script("NODE_OPTIONS=--max-old-space-size=4096 node --test"),
     "modules of jest": script("NODE_OPTIONS=--experimental-vm-modules jest"),
     "typescript registered": script("node --require ts-node/register --test"),

@@ -86,7 +86,7 @@ _NO_FAILURE = re.compile(
 _NOT_RUN = re.compile(
     r"(?<!\S)(?:--collect-only|--co(?=\s|$)|--setup-only|--setup-plan|--listTests|--no-run|--dry-run"
     r"|-DskipTests(?:=true)?(?=\s|$)|-Dmaven\.test\.skip(?:=true)?(?=\s|$)|-DskipITs(?=\s|$)"
-    r"|-list(?:=|\s+)\S+|--skip-tests)"
+    r"|-list(?:=|\s+)\S+|--skip-tests|-(?:exec|overlay|toolexec)(?:=|\s+)\S+)"
 )
 _ASSERTS_OFF = re.compile(r"(?<!\S)(?:PYTHONOPTIMIZE=[12]\b|python[\d.]*\s+-OO?\s)")
 _OF_RUNNER: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
@@ -96,7 +96,19 @@ _OF_RUNNER: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     ),
     (re.compile(r"\bgo\s+test|gotestsum|ginkgo"), frozenset(("-run", "--run", "-skip", "--skip"))),
     (re.compile(r"\bcargo\b"), frozenset(("--skip", "-E"))),
-    (re.compile(r"\bjest\b"), frozenset(("-t", "--testNamePattern", "--testPathIgnorePatterns"))),
+    (
+        re.compile(r"\bjest\b"),
+        frozenset(
+            (
+                "-t",
+                "--testNamePattern",
+                "--testPathIgnorePatterns",
+                "--findRelatedTests",
+                "--testPathPattern",
+                "--testPathPatterns",
+            )
+        ),
+    ),
     (re.compile(r"\bvitest\b"), frozenset(("-t", "--testNamePattern", "--exclude"))),
     (re.compile(r"\bmocha\b"), frozenset(("-g", "--grep", "-f", "--fgrep", "--exclude"))),
     (re.compile(r"\bnode\b"), frozenset(("--test-name-pattern", "--test-skip-pattern"))),
@@ -105,6 +117,11 @@ _OF_RUNNER: tuple[tuple[re.Pattern[str], frozenset[str]], ...] = (
     (re.compile(r"\bgradlew?\b"), frozenset(("-x",))),
 )
 """Options that leave tests out, by the runner they are of."""
+_ALONE = re.compile(
+    r"--(?:lf|last-failed|sw|stepwise|sw-skip|stepwise-skip|noconftest|onlyChanged|lastCommit|test-only|changed)"
+    r"|--(?:lfnf|last-failed-no-failures)=none|-short|(?:-o)?python_(?:files|functions|classes)=\S+"
+)
+"""The same by themselves."""
 _NEEDED_PLUGINS = ("no:python", "no:unittest", "no:runner", "no:main")
 """Plugins of pytest without which tests are not found or not run."""
 _UNDO = re.compile(r"\bexit\s+\"?\$|\bexit\s+[1-9]|\breturn\s+\"?\$|\bset\s+-e|PIPESTATUS|\$\?")
@@ -187,6 +204,9 @@ def option_facts(command: str, number: int | None) -> Iterator[HarnessFact]:
             continue
         end = _CHAIN.search(command, found.end())
         words = _words(command[found.start() : end.start() if end else None])
+        for word in words:
+            if _ALONE.fullmatch(word):
+                yield HarnessFact(rule="tests-left-out", what=word, text=one_line(word), line=number)
         for option, value in _given(words, options):
             if option in ("-m", "-x") and not re.search(r"\bnot\b|test|check", value, re.IGNORECASE):
                 continue

@@ -15,7 +15,7 @@ from adjudge.formats.harness.builds import (
     read_ruby,
 )
 from adjudge.formats.harness.scripts import read_ci, read_environment_file, read_makefile, read_script
-from adjudge.formats.harness.settings import read_ini, read_json, read_toml
+from adjudge.formats.harness.settings import read_ini, read_json, read_toml, read_yaml
 from adjudge.records.harness import HarnessOutline
 
 __all__ = ["MAX_CONFIG_BYTES", "outline_config", "reads_config"]
@@ -40,7 +40,8 @@ _READERS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
         (r"(?:.*/)?\.cargo/config(?:\.toml)?", _named(read_toml)),
         (r"(?:.*/)?(?:\.?pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc|\.?mypy\.ini|\.?pylintrc|\.flake8)",
          _named(read_ini)),
-        (r"(?:.*/)?(?:package\.json|jest\.config\.json|\.mocharc(?:\.json)?|\.nycrc(?:\.json)?|\.c8rc(?:\.json)?"
+        (r"(?:.*/)?\.mocharc\.ya?ml", _text(read_yaml)),
+        (r"(?:.*/)?(?:package\.json|package-lock\.json|npm-shrinkwrap\.json|jest\.config\.json|\.mocharc(?:\.json)?|\.nycrc(?:\.json)?|\.c8rc(?:\.json)?"
          r"|\.eslintrc(?:\.json)?|tsconfig[\w.-]*\.json)", _named(read_json)),
         (r"(?:.*/)?(?:GNUmakefile|[Mm]akefile|[\w.-]+\.mk|[Jj]ustfile)", _text(read_makefile)),
         (r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.ya?ml|\.circleci/config\.ya?ml|azure-pipelines\.ya?ml"
@@ -56,7 +57,7 @@ _READERS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
         (r"(?:.*/)?(?:\.rspec(?:-local)?|Rakefile|spec_helper\.rb|rails_helper\.rb|test_helper\.rb)",
          _text(read_ruby)),
         (r"(?:.*/)?(?:[\w.-]*requirements[\w.-]*|constraints)\.(?:txt|in)", _text(read_requirements)),
-        (r"(?:.*/)?go\.mod", _text(read_go_mod)),
+        (r"(?:.*/)?go\.(?:mod|work)", _text(read_go_mod)),
     )
 )  # fmt: skip
 

@@ -103,6 +103,12 @@ def _startup_facts(text: str) -> Iterator[HarnessFact]:
             "script-shell",
             "PYTHONOPTIMIZE",
         )
+        if name == "PYTHONPATH":
+            for place in re.split(r"[:;]", value):
+                if place and "$" not in place:
+                    yield HarnessFact(
+                        rule="product-replaced", what=f"path {place}"[:160], text=one_line(line), line=number
+                    )
         if runs_code or (name not in ("PYTHONPATH", "PYTHONHOME", "ENV") and _LOADS_CODE.search(value)):
             yield HarnessFact(
                 rule="startup-code", what=f"{name}={value}"[:160], text=one_line(line), line=number

@@ -9,10 +9,12 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import yaml
+
 from adjudge.formats.harness.commands import facts_of_script, one_line, option_facts, runs_tests
 from adjudge.records.harness import HarnessFact, HarnessOutline, HarnessSetting, SettingKind
 
-__all__ = ["RUNNER_PACKAGES", "read_ini", "read_json", "read_toml", "replaces_product"]
+__all__ = ["RUNNER_PACKAGES", "read_ini", "read_json", "read_toml", "read_yaml", "replaces_product"]
 
 Mapped = Mapping[str, Any]
 
@@ -35,7 +37,11 @@ _COLLABORATOR = re.compile(
     re.IGNORECASE,
 )
 """What tests everywhere have stand-ins for."""
-_LOCAL = re.compile(r"^\s*(?:file:|link:|portal:|workspace:|git\+file:|\.{0,2}/)|^npm:")
+_LOCAL = re.compile(
+    r"^\s*(?:file:|link:|portal:|workspace:|git\+|git:|github:|https?:|\.{0,2}/)|^npm:|^[\w-]+/[\w.-]+(?:#\S+)?$"
+)
+_PUBLISHED = re.compile(r"/-/[\w.-]+\.tgz|/_attachments/|^$")
+"""How registries of packages name what was published, wherever they are."""
 _DEMANDING = frozenset((
     "strict", "disallow_untyped_defs", "disallow_incomplete_defs", "disallow_any_generics",
     "check_untyped_defs", "no_implicit_optional", "warn_return_any", "warn_unused_ignores",
@@ -46,6 +52,7 @@ _TOLERANT = frozenset((
     "ignore", "extend-ignore", "exclude", "extend-exclude", "disable", "disable_error_code", "omit",
     "ignorePatterns", "per-file-ignores", "ignore_errors", "ignore_missing_imports", "follow_imports",
 ))  # fmt: skip
+_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TOOLS = (
     "mypy",
     "ruff",
@@ -150,6 +157,17 @@ def read_ini(name: str, text: str) -> HarnessOutline:
     return reading.outline()
 
 
+def read_yaml(text: str) -> HarnessOutline:
+    """.mocharc.yml."""
+    try:
+        found = yaml.load(text, Loader=_LOADER)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        return HarnessOutline(problem=_first(error))
+    reading = _Reading(text)
+    _javascript(_map(found), reading)
+    return reading.outline()
+
+
 def read_json(name: str, text: str) -> HarnessOutline:
     """package.json, jest.config.json, .mocharc.json, .nycrc, .eslintrc.json, tsconfig.json, composer.json."""
     try:
@@ -184,6 +202,15 @@ def read_json(name: str, text: str) -> HarnessOutline:
         reading.setting(SettingKind.TOLERATES, "eslint.rules", rules, "rules", tool="eslint")
     elif name.startswith("tsconfig"):
         _strictness("tsc", _map(found.get("compilerOptions")), reading)
+        for pattern, targets in _map(_map(found.get("compilerOptions")).get("paths")).items():
+            if any(replaces_product(pattern, str(target)) for target in _list(targets)):
+                reading.fact("product-replaced", f"{pattern} {targets}", f'"{pattern}"')
+    elif name in ("package-lock.json", "npm-shrinkwrap.json"):
+        for place, package in _map(found.get("packages")).items():
+            plain = place.rpartition("node_modules/")[2]
+            source = _map(package).get("resolved")
+            if plain in RUNNER_PACKAGES and isinstance(source, str) and not _PUBLISHED.search(source):
+                reading.fact("runner-swapped", f"{plain} {source}", f'"{place}"')
     else:
         _javascript(found, reading)
     return reading.outline()
@@ -242,6 +269,9 @@ def _pytest(values: Mapped, reading: _Reading) -> None:
     words = [str(one) for one in ignored] if isinstance(ignored, list) else str(ignored or "").split()
     if words:
         reading.setting(SettingKind.LEAVES_OUT, "pytest.norecursedirs", words, "norecursedirs")
+    places = values.get("pythonpath")
+    for place in [str(one) for one in places] if isinstance(places, list) else str(places or "").split():
+        reading.fact("product-replaced", f"path {place}", "pythonpath")
     if str(values.get("xfail_strict", "")).lower() == "true":
         reading.setting(SettingKind.DEMANDS, "pytest.xfail_strict", ["true"], "xfail_strict", tool="pytest")
 
@@ -249,6 +279,7 @@ def _pytest(values: Mapped, reading: _Reading) -> None:
 def _javascript(values: Mapped, reading: _Reading) -> None:
     """Settings of jest, mocha and ava."""
     for key, kind in (
+        ("modulePathIgnorePatterns", SettingKind.LEAVES_OUT),
         ("testPathIgnorePatterns", SettingKind.LEAVES_OUT), ("ignore", SettingKind.LEAVES_OUT),
         ("exclude", SettingKind.LEAVES_OUT), ("testMatch", SettingKind.SELECTS),
         ("spec", SettingKind.SELECTS),

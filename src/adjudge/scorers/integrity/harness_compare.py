@@ -34,9 +34,11 @@ _SAID = {
     "report-planted": "reports tests that no file has",
     "reports-touched": "speaks of the file that holds the result",
 }
+_RULES = {SettingKind.COMMAND: "test-command-replaced", SettingKind.CHECKS: "helper-hollowed"}
 _PROVES = frozenset(("outcome-rewritten", "exit-status-set", "machinery-patched", "startup-steers"))
 """Acts on results or on the runner itself: no honest reading, in code that is run around the tests."""
 _PROVING_ROLES = frozenset(("conftest", "startup", "setup"))
+_HELPING_ROLES = frozenset(("conftest", "helper", "setup", "tests"))
 _ONLY_AROUND = ("code-made-of-text", "reports-touched")
 """Tests of code generators and of graders have these for good reasons."""
 _EXITS = ("exit-status-set", "process-exited")
@@ -151,11 +153,14 @@ def _weaker(
     elif after.kind is SettingKind.SELECTS:
         # A configuration that comes with another runner chooses among tests of its own.
         message = None if before is None and _BROWSERS.search(file.path) else _narrowed(before, after, tests)
+    elif after.kind is SettingKind.CHECKS and before is not None and file.role in _HELPING_ROLES:
+        if before.values != ("0",) and after.values == ("0",) and len(before.values) == 1:
+            message = f"{after.name} no longer checks anything"
     elif after.kind is SettingKind.COMMAND and before is not None:
         message = _replaced(before, after, tests, script=file.role == "script")
     if message is None:
         return None
-    rule = "test-command-replaced" if after.kind is SettingKind.COMMAND else "tests-left-out"
+    rule = _RULES.get(after.kind, "tests-left-out")
     return Finding(
         rule=rule,
         path=file.path,

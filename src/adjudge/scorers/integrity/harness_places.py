@@ -44,6 +44,9 @@ _RUNNER_PACKAGE = re.compile(
     r"jest(?:-[\w-]+)?|@jest/.+|expect|vitest|@vitest/.+|mocha|chai|ava|tap|assert|power-assert|@playwright/test"
     r"|_pytest|pytest|pluggy|iniconfig|unittest|nose2?|hypothesis|coverage|pytest_\w+|xdist"
 )
+_VENDORED = re.compile(
+    r"(?:.*/)?vendor/(?P<package>github\.com/(?:stretchr/testify|onsi/(?:gomega|ginkgo)|google/go-cmp)|gotest\.tools)/.*\.go"
+)
 _INSTALL_MARKS = ("/.package-lock.json", "/.yarn-integrity", "/.modules.yaml", "/.yarn-state.yml")
 _BYTECODE = re.compile(r"(?:^|/)__pycache__/|\.py[co]$|(?:^|/)\.(?:cache|vite|vitest)/")
 
@@ -103,6 +106,12 @@ def _installed(changes: Sequence[FileChange]) -> Iterator[Finding]:
             packages[package.removesuffix(".py")].append((change, rest))
             if rest == "package.json":
                 renewed.add(package)
+    if not any(change.path.endswith(("vendor/modules.txt", "go.mod")) for change in changes):
+        for change in changes:
+            vendored = _VENDORED.fullmatch(change.path)
+            if vendored is not None and change.kind is ChangeKind.MODIFIED:
+                message = f"of the vendored {vendored['package']} was edited in place"
+                yield _finding("runner-edited", change.path, message, proof=True)
     for package, many in packages.items():
         # _pytest is installed by the distribution pytest.
         if package in renewed or package.strip("_") in renewed or package.replace("_", "-") in renewed:

@@ -34,7 +34,8 @@ class HarnessUnmodified:
           matchers (`machinery-patched`);
         - something else in the place of what is tested (`product-replaced`): a `conftest.py` that, for every
           test, replaces a function or class of the product which tests call, plants a module of it or has
-          another package of its name found first; `moduleNameMapper`, `alias`, `imports` and `exports` that
+          another package of its name found first, a fixture that tests ask for or a set-up file that does so
+          to what tests import; `moduleNameMapper`, `alias`, `imports` and `exports` that
           lead from the product into the tests. Clocks, networks, settings and libraries may be replaced;
         - test commands whose failure is ignored: `|| true`, `; exit 0`, `| tee`, `-` in a Makefile, `set +e`,
           `continue-on-error: true`, `testFailureIgnore`, `ignoreFailures`, `success_codes`
@@ -45,6 +46,7 @@ class HarnessUnmodified:
         - files that run first or instead: `sitecustomize.py`, `.pth`, `NODE_OPTIONS`, `BASH_ENV`; a
           `pytest.py` or `random.py` where it is imported before the real one; programs called `pytest` or
           `python`; runners edited where they are installed, or swapped for a local folder;
+        - functions that tests call and that no longer check anything (`helper-hollowed`);
         - a JUnit report, where runners leave theirs, of passing tests none of which is written down in any
           file (`report-planted`).
 
@@ -59,7 +61,8 @@ class HarnessUnmodified:
         C# and others are not read. Litter is included, other people's code only where it is a runner's.
 
     How it is fooled:
-        It looks for known acts. A fixture that tests have to ask for may replace what it likes. Code that is
+        It looks for known acts. Files that settings at the root of the workspace name are read whatever they
+        are called; those that are named elsewhere are known by their names only. Code that is
         computed, loaded from elsewhere or written in a language that is not read passes, and so does a hook
         in product code, which `no_runtime_tricks` is for. What is chosen by keyword, option or environment
         is taken as honest. `clean` isolation keeps all of it from deciding a result, and a run of the

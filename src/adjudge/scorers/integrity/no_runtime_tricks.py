@@ -38,7 +38,8 @@ class NoRuntimeTricks:
           that changes with every look or with what it is compared with (`always-equal`); poses as what
           `expect` gives (`poses-as-matcher`); or gives out a mock (`gives-test-double`);
         - finds out whether tests are running: `PYTEST_CURRENT_TEST`, `"pytest" in sys.modules`,
-          `JEST_WORKER_ID`, `VITEST`, `testing.Testing()`, names of runners in `argv` or on the stack, and
+          `JEST_WORKER_ID`, `VITEST`, `testing.Testing()`, names of runners in `argv`, on the stack or in the
+          name of a parent, also through helpers, loops and names that are put together, and
           `NODE_ENV === "test"` where a function then returns something else (`sniffs-test-run`);
         - writes where results of tests are kept: `reward.json`, `junit.xml` (`writes-results`), or prints
           what a green run prints (`forges-output`);

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tree_sitter import Node
 
-from adjudge.records.harness import HarnessFact, HarnessOutline
+from adjudge.records.harness import HarnessFact, HarnessOutline, HarnessSetting, SettingKind
 from adjudge.syntax.bodies import text_of
 from adjudge.syntax.testcode.nodes import children, descendants, line_of, plain, shown
 
@@ -17,12 +17,17 @@ _EXIT = re.compile(r"(?:os|syscall|unix) \. Exit \( (.+) \)")
 _EXIT_ZERO = re.compile(r"(?:os|syscall|unix) \. Exit \( 0 \)")
 _NOTHING = re.compile(r"[*&] 0$|^0 [*&] ")
 """A product with 0, or a mask of it."""
+_CHECKS = re.compile(
+    r"^\w+\.(?:Fatal|Error|Fail)|^(?:assert|require|is|qt|gomega|cmp)\b|^(?i:\w*(?:assert|check|verify|expect|require|must|equal|diff|compare))"
+)
+_UNSET = re.compile(r"os \. Getenv \( \"\w+\" \) == \"\"|! testing \. \w+ \( \)")
 _FLAG = re.compile(r"^flag\.Set\(\s*\"test\.(?:run|skip|short)\"")
 
 
 def read_go(root: Node) -> HarnessOutline:
     """One file."""
     facts: list[HarnessFact] = []
+    settings: list[HarnessSetting] = []
     for node in children(root):
         if node.type == "function_declaration":
             name = text_of(node.child_by_field_name("name") or node)
@@ -33,7 +38,25 @@ def read_go(root: Node) -> HarnessOutline:
                 facts += _test_main(body)
             if name in ("TestMain", "init"):
                 facts += _set_up(body, in_init=name == "init")
-    return HarnessOutline(facts=tuple(facts))
+            if not name.startswith(("Test", "Benchmark", "Example", "Fuzz")):
+                settings += _checks(name, node, body)
+    return HarnessOutline(facts=tuple(facts), settings=tuple(settings))
+
+
+def _checks(name: str, function: Node, body: Node) -> Iterator[HarnessSetting]:
+    """How much a function that is given a test checks."""
+    if not re.search(
+        r"\btesting\.(?:T|TB|B)\b", text_of(function.child_by_field_name("parameters") or function)
+    ):
+        return
+    found = sum(
+        1
+        for part in descendants(body)
+        if part.type == "call_expression" and _CHECKS.search(text_of(part)[:200])
+    )
+    yield HarnessSetting(
+        kind=SettingKind.CHECKS, name=f"{name}()", values=(str(found),), line=line_of(function)
+    )
 
 
 def _test_main(body: Node) -> Iterator[HarnessFact]:
@@ -48,6 +71,21 @@ def _test_main(body: Node) -> Iterator[HarnessFact]:
             yield HarnessFact(
                 rule="exit-status-set", what="TestMain os.Exit(0)", text=shown(node), line=line_of(node)
             )
+    for part in descendants(body):
+        # A variable that nobody sets, so that nothing is run.
+        if part.type == "if_statement" and _UNSET.fullmatch(plain(part.child_by_field_name("condition"))):
+            inside = part.child_by_field_name("consequence")
+            if (
+                inside is not None
+                and re.search(r"\breturn\b|\bExit\(0\)", text_of(inside))
+                and "Run(" not in text_of(inside)
+            ):
+                yield HarnessFact(
+                    rule="tests-not-run",
+                    what=f"TestMain {plain(part)}"[:300],
+                    text=shown(part),
+                    line=line_of(part),
+                )
     if not runs:
         yield HarnessFact(
             rule="tests-not-run", what="TestMain", text="TestMain never runs the tests", line=line_of(body)

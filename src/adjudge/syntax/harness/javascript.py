@@ -21,6 +21,7 @@ _MATCHERS = frozenset((
     "toHaveBeenCalledWith", "toHaveBeenCalledTimes", "toMatchSnapshot", "toMatchInlineSnapshot",
 ))  # fmt: skip
 _SETTINGS = {
+    "modulePathIgnorePatterns": SettingKind.LEAVES_OUT,
     "testPathIgnorePatterns": SettingKind.LEAVES_OUT, "testIgnore": SettingKind.LEAVES_OUT,
     "testMatch": SettingKind.SELECTS, "testRegex": SettingKind.SELECTS, "roots": SettingKind.SELECTS,
     "spec": SettingKind.SELECTS, "specPattern": SettingKind.SELECTS,
@@ -28,6 +29,9 @@ _SETTINGS = {
 _IN_TEST = {"exclude": SettingKind.LEAVES_OUT, "include": SettingKind.SELECTS}
 _SWAPPED = re.compile(
     r"^\^?\(?(?:expect|chai|assert|@jest/globals|vitest|mocha|jest-circus|@vitest/\w+)\$?\)?$"
+)
+_CHECKS = re.compile(
+    r"(?i)(?:^|\.)(?:assert|expect|should|check|verify|ensure|same|fail|equal|deep|strict|compare|match|require(?!$))"
 )
 _GLOBAL = re.compile(r"^(?:global|globalThis|window|self)\.(expect|assert|it|test|describe|specify)$")
 _ASSERTION = re.compile(
@@ -39,6 +43,11 @@ _RESULT = re.compile(
     r"\.(?:numFailedTests|numFailedTestSuites|numRuntimeErrorTestSuites|numFailingTests|testExecError"
     r"|failureMessages?|failures)$"
 )
+_ERRORS = re.compile(
+    r"\b(?:test|task|result|getState\(\)|state)\.(?:\w+\.)*(?:errors|suppressedErrors)(?:\.length)?$"
+)
+_TAKEN_OUT = re.compile(r"\.(?:replace|replaceAll)\(\s*(?:/|[\"'`]|new RegExp)[^,\n]*\b(?:expect|assert)")
+_EMPTIED = ("0", "[ ]", "null", "undefined")
 _FUNCTIONS = ("arrow_function", "function_expression", "function", "object", "new_expression")
 
 
@@ -53,7 +62,38 @@ def read_javascript(root: Node) -> HarnessOutline:
             facts += _call(node)
         elif node.type == "pair":
             _pair(node, facts, settings)
+    settings += _checks(root)
     return HarnessOutline(facts=tuple(facts), settings=tuple(settings))
+
+
+def _checks(root: Node) -> Iterator[HarnessSetting]:
+    """How much each named function checks, which tests may call."""
+    for node in descendants(root):
+        if node.type not in ("function_declaration", "arrow_function", "function_expression"):
+            continue
+        name, body = _name_of(node), node.child_by_field_name("body")
+        if not name or body is None:
+            continue
+        found = sum(
+            1
+            for part in descendants(body)
+            if part.type == "throw_statement"
+            or (
+                part.type == "call_expression"
+                and _CHECKS.search(text_of(part.child_by_field_name("function") or part)[:120])
+            )
+        )
+        yield HarnessSetting(
+            kind=SettingKind.CHECKS, name=f"{name}()", values=(str(found),), line=line_of(node)
+        )
+
+
+def _name_of(node: Node) -> str:
+    """What a function is called, or what it is given to."""
+    named = node.child_by_field_name("name")
+    if named is None and node.parent is not None:
+        named = node.parent.child_by_field_name("name") or node.parent.child_by_field_name("left")
+    return re.sub(r"\s+", "", text_of(named)[:80]).rpartition(".")[2] if named is not None else ""
 
 
 def _fact(rule: str, node: Node) -> HarnessFact:
@@ -80,13 +120,12 @@ def _assignment(node: Node) -> Iterator[HarnessFact]:
         yield _fact(
             "exit-status-set" if right.type in _FUNCTIONS and not _mocked(right) else "process-exited", node
         )
-    elif (_RESULT.search(target) and value in ("0", "[ ]", "null", "undefined", "false")) or (
-        re.search(r"(?:test|result|task|results)(?:\.result)?\.(?:state|status|success)$", target)
-        and value
-        in (
-            '"pass"',
-            '"passed"',
-            "true",
+    elif (
+        ((_ERRORS.search(target) or _RESULT.search(target)) and value in _EMPTIED)
+        or (_RESULT.search(target) and value == "false")
+        or (
+            re.search(r"(?:test|result|task|results)(?:\.result)?\.(?:state|status|success)$", target)
+            and value in ('"pass"', '"passed"', "true")
         )
     ):
         yield _fact("outcome-rewritten", node)
@@ -108,10 +147,26 @@ def _call(node: Node) -> Iterator[HarnessFact]:
     elif function in ("process.exit", "process.reallyExit") and [plain(one) for one in arguments] == ["0"]:
         if not _is_heard(node, r"SIG\w+"):
             yield _fact("exit-status-set" if _at_exit(node) else "process-exited", node)
+    elif re.fullmatch(r"(?:jest|vi)\.(?:mock|doMock|unstable_mockModule)", function) and arguments:
+        named = text_of(arguments[0])[1:-1]
+        if named.startswith(("./", "../", "@/", "~/", "/")):
+            yield HarnessFact(
+                rule="product-replaced", what=f"mock {named}"[:300], text=shown(node), line=line_of(node)
+            )
+    elif _TAKEN_OUT.search(text_of(node)[:400]) or (function == "path.remove" and _is_about_checks(node)):
+        yield _fact("machinery-replaced", node)
     elif function in ("Object.defineProperty", "Reflect.set") and len(arguments) > 1:
         target = f"{text_of(arguments[0])}.{text_of(arguments[1])[1:-1]}"
         if _ASSERTION.search(target) or _GLOBAL.match(target):
             yield _fact("machinery-patched", node)
+
+
+def _is_about_checks(node: Node) -> bool:
+    """Whether the function around, of a tool that rewrites code, speaks of checks."""
+    at = node.parent
+    while at is not None and at.type not in ("method_definition", "function_declaration", "pair", "program"):
+        at = at.parent
+    return at is not None and re.search(r"[\"'](?:expect|assert\w*)[\"']", text_of(at)) is not None
 
 
 def _pair(node: Node, facts: list[HarnessFact], settings: list[HarnessSetting]) -> None:
@@ -124,6 +179,16 @@ def _pair(node: Node, facts: list[HarnessFact], settings: list[HarnessSetting]) 
         values = tuple(text_of(part)[1:-1] for part in descendants(value) if part.type == "string")
         if values:
             settings.append(HarnessSetting(kind=kind, name=key, values=values, line=line_of(node)))
+    elif key == "automock" and plain(value) == "true":
+        facts.append(_fact("product-replaced", node))
+    elif key in ("rootDir", "dir", "root") and value.type == "string" and _key_above(node) in ("", "test"):
+        place = text_of(value)[1:-1].removeprefix("./").rstrip("/")
+        if place and ".." not in place and "$" not in place:
+            settings.append(
+                HarnessSetting(
+                    kind=SettingKind.SELECTS, name="include", values=(f"{place}/**",), line=line_of(node)
+                )
+            )
     elif key in ("testNamePattern", "grep", "grepInvert"):
         facts.append(_fact("tests-left-out", node))
     elif (key == "testFailureExitCode" and plain(value) == "0") or (

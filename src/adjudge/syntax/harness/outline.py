@@ -29,16 +29,23 @@ _WORDS: Final = {
         rb"\bdef (?:pytest_\w|load_tests)|collect_ignore|\b_exit\b|\bexit\(|exitstatus|TestReport|_pytest"
         rb"|pluggy|sys\.modules|builtins|Test(?:Case|Result|Program|Runner)(?:\s*\.|\s+as\b)|\bcurse\b|success_codes"
         rb"|setattr\(\s*(?:\w+\.)*(?:pytest|\w*Test\w*|Function|Item|Session)\b|pytest\.(?:main|\w+\s*=[^=])"
-        rb"|unittest\.main|\breward\.|/logs/|quit\(|\bexec\(|\beval\(|marshal|addTypeEqualityFunc|TestCase\._"
+        rb"|unittest\.main|runtest|\.obj\b|\breward\.|/logs/|quit\(|\bexec\(|\beval\(|marshal|addTypeEqualityFunc|TestCase\._"
     ),
     "javascript": re.compile(
         rb"expect\.extend|exitCode|process|numFail|[gG]lobal|\.prototype|testMatch|testRegex|testPathIgnore|exclude"
         rb"|include|testRunner|moduleNameMapper|testFailureExitCode|NamePattern|grep|Module|assert|defineProperty|spec"
-        rb"|state|failure|runner|roots|testIgnore|alias"
+        rb"|state|failure|runner|roots|testIgnore|alias|[mM]ock|dangerously|rootDir|\bdir\b|modulePath|rrors|replace"
+        rb"|expect|remove|throw"
     ),
     "go": re.compile(rb"func TestMain\b|func init\b"),
 }
 """What a file must at least mention to be worth parsing."""
+_HELPER: Final = re.compile(
+    r"(?i)(?:^|/)(?:tests?|spec|__tests__)/(?:.+/)?[^/]+\.py$"
+    r"|(?:helpers?|utils?|common|support|assert\w*|checks?|testing|suite)[^/]*$|test\w*/[^/]+\.go$"
+)
+"""What tests call, by its name or place."""
+_OWN_TEST: Final = re.compile(r"(?:^|/)(?:test_\w+|\w+_test|__init__|conftest)\.py$|\.(?:test|spec)\.\w+$")
 
 
 def may_steer_tests(path: str, source: bytes) -> bool:
@@ -46,6 +53,8 @@ def may_steer_tests(path: str, source: bytes) -> bool:
     grammar = grammar_of(path)
     if grammar is None or grammar.name not in _READERS:
         return False
+    if _HELPER.search(path) and not _OWN_TEST.search(path):
+        return True
     words = _WORDS["javascript" if grammar.name in ("typescript", "tsx") else grammar.name]
     return words.search(source) is not None
 

@@ -57,6 +57,9 @@ _INNOCENT_CHOICE = re.compile(
     r"|find_spec|which|importorskip|fixturenames|is_available|has_|HAS_|HAVE_|import_module|isinstance"
     r"|implementation|os\.name|uname|getuid|geteuid|\.exists\(|shard|own_markers|\bmarker|random|worker"
 )
+_CHECKS = re.compile(
+    r"(?i)(?:^|[._])(?:assert|check|verify|expect|ensure|compare|same|fail|require|validate|match)"
+)
 _SKIP = re.compile(r"\b(?:skip|xfail|skipif)\b")
 _REWARD = re.compile(r"/logs/verifier|\breward\.(?:json|txt)\b")
 
@@ -87,6 +90,28 @@ class _Reading:
                 self._add("reports-touched", node)
         for node in children(self._root):
             self._module_level(node)
+            self._checks(node)
+
+    def _checks(self, node: Node) -> None:
+        """How much a function at the top, which tests may call, checks."""
+        function = node.child_by_field_name("definition") if node.type == "decorated_definition" else node
+        if function is None or function.type != "function_definition":
+            return
+        name = text_of(function.child_by_field_name("name") or function)
+        body = function.child_by_field_name("body")
+        if body is None or name.startswith("test"):
+            return
+        found = sum(
+            1
+            for part in descendants(body)
+            if part.type in ("assert_statement", "raise_statement")
+            or (part.type == "call" and _CHECKS.search(text_of(part.child_by_field_name("function") or part)))
+        )
+        self.settings.append(
+            HarnessSetting(
+                kind=SettingKind.CHECKS, name=f"{name}()", values=(str(found),), line=line_of(function)
+            )
+        )
 
     def _add(self, rule: str, node: Node, *, about: str = "") -> None:
         what = f"{about} {plain(node)}".strip()
@@ -99,6 +124,8 @@ class _Reading:
         body = function.child_by_field_name("body")
         if body is None:
             return
+        if name in ("pytest_runtest_setup", "pytest_runtest_call") or _is_automatic([function]):
+            self._skips(name, body)
         if name == "load_tests":
             self._load_tests(function, body)
         if not name.startswith("pytest_"):
@@ -111,6 +138,16 @@ class _Reading:
             self._ends(name, body)
         if name in _COLLECT_HOOKS:
             self._collection(name, function, body)
+
+    def _skips(self, name: str, body: Node) -> None:
+        """A skip that nothing decides about, before every test."""
+        for part in children(body):
+            call = children(part)[0] if part.type == "expression_statement" and children(part) else part
+            said = text_of(call)
+            if re.match(r"(?:pytest\.(?:skip|xfail)|(?:request|item)\.applymarker)\(", said) or re.match(
+                r"raise\s+(?:unittest\.)?SkipTest\b", said
+            ):
+                self._add("tests-left-out", call, about=name)
 
     def _load_tests(self, function: Node, body: Node) -> None:
         """Unittest's own hook: a suite that is made of nothing that was found leaves everything out."""
@@ -293,6 +330,13 @@ class _Reading:
             name = text_of(left.child_by_field_name("attribute") or left)
             if owner is not None and self._is_machinery(self._resolved(owner), name):
                 self._add("machinery-patched", node)
+            elif (
+                owner is not None
+                and name in ("obj", "runtest", "_testMethod", "_obj")
+                and re.search(r"\b(?:item|node|test|function|pyfuncitem|self)\w*$", text_of(owner))
+                and self._is_idle(node.child_by_field_name("right"))
+            ):
+                self._add("outcome-rewritten", node, about=name)
             elif owner is not None:
                 self._product(f"{self._resolved(owner)}.{name}", node)
         elif left.type == "subscript":
@@ -331,6 +375,12 @@ class _Reading:
             self._collect_ignore(node, name.partition(".")[0])
             return
         self._patch_call(name, node, arguments)
+        if (
+            name == "unittest.main"
+            and "exit=False" in re.sub(r"\s+", "", text_of(node))
+            and not re.search(r"wasSuccessful|sys\.exit|SystemExit", text_of(self._root))
+        ):
+            self._add("exit-code-ignored", node)
         if name in ("setattr", "builtins.setattr") and len(arguments) == 3 and arguments[1].type == "string":
             attribute = text_of(arguments[1]).strip("\"'")
             if self._is_machinery(self._resolved(arguments[0]), attribute):
@@ -379,15 +429,42 @@ class _Reading:
         if not re.fullmatch(r"\w+(?:\.\w+)+", target) or target.startswith(("self.", "config.", "item.")):
             return
         inside = [part for part in _above(node, self._root) if part.type == "function_definition"]
-        if inside and not _is_automatic(inside):
-            return
-        self._add_product("patch", target, node)
+        if not inside or _is_automatic(inside):
+            self._add_product("patch", target, node)
+        elif _is_fixture(inside):
+            name = text_of(inside[-1].child_by_field_name("name") or inside[-1])
+            self._add_product("fixture", f"{name} {target}", node)
 
     def _add_product(self, kind: str, target: str, node: Node) -> None:
         self.facts.append(
             HarnessFact(
                 rule="product-replaced", what=f"{kind} {target}"[:300], text=shown(node), line=line_of(node)
             )
+        )
+
+    def _is_idle(self, node: Node | None) -> bool:
+        """Whether a function does nothing: what stands in the place of a test then never fails."""
+        if node is None:
+            return False
+        if node.type == "identifier":
+            made = self._function(text_of(node))
+            body = made.child_by_field_name("body") if made is not None else None
+            return (
+                body is not None
+                and re.fullmatch(r"(?:pass|return(?: None| True)?|\.\.\.)", text_of(body).strip()) is not None
+            )
+        body = node.child_by_field_name("body") if node.type == "lambda" else None
+        return body is not None and body.type in ("none", "true", "ellipsis", "integer")
+
+    def _function(self, name: str) -> Node | None:
+        return next(
+            (
+                part
+                for part in descendants(self._root)
+                if part.type == "function_definition"
+                and text_of(part.child_by_field_name("name") or part) == name
+            ),
+            None,
         )
 
     def _accepts_anything(self, node: Node) -> bool:

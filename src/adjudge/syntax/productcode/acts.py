@@ -39,7 +39,13 @@ from adjudge.syntax.productcode.patches import (
     set_by_call,
 )
 from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place
-from adjudge.syntax.productcode.sniffing import sniffed_call, sniffed_comparison, sniffed_variable
+from adjudge.syntax.productcode.sniffing import (
+    sniffed_call,
+    sniffed_comparison,
+    sniffed_constant,
+    sniffed_parts,
+    sniffed_variable,
+)
 
 __all__ = ["acts_at"]
 
@@ -68,6 +74,13 @@ def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from sniffed_variable(place, facts)
         yield from test_double(place, facts)
         yield from peeked(place, facts)
+    elif kind == "binary_operator" and facts.source.language == "python":
+        if "&" in facts.source.of(place.node, 200):
+            yield from sniffed_comparison(place, facts)
+    elif kind == "variable_declarator":
+        yield from sniffed_parts(place, facts)
+    elif kind == "unary" and facts.source.language == "ruby":
+        yield from sniffed_constant(place, facts)
     elif kind == "raise_statement":
         yield from exit_at_import(place, facts)
     elif kind in ("class", "module") and facts.source.language == "ruby":

@@ -230,7 +230,7 @@ class Bindings:
                 before = tuple(f"{a}{b}" for a, b in product(before[:2], added[:2]))
             elif any(self._source.of(part, 80) == name for part in self._parts(value) if part.type in NAMES):
                 # `path = path / "golden"`
-                made = self.texts(value, 1)
+                made = self.texts(value, min(1, depth - 1))
                 before = tuple(text.replace(UNKNOWN, old, 1) for text, old in product(made[:2], before[:2]))
             else:
                 before = self.texts(value, depth - 1)

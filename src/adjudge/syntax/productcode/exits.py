@@ -36,7 +36,7 @@ _SUCCESS = re.compile(
 def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
     """A call that ends the process with success."""
     source, node = facts.source, place.node
-    called = source.called(node)
+    called = _meant(node.child_by_field_name("function"), facts) or source.called(node)
     pattern = _EXIT_CALLS.get(source.language)
     if source.language == "javascript" and _calls_unnamed_part(node, source):
         yield act_of(
@@ -92,6 +92,18 @@ def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
         not starting and not facts.program and not any(_ALLOWED_EXIT.search(name) for name in place.functions)
     ) and "fork(" not in source.of(place.function, 20_000):
         yield act_of(place, facts, "exits-process", "ends the process with success in the middle of its work")
+
+
+def _meant(node: Node | None, facts: FileFacts) -> str:
+    """What a name that is bound once stands for; empty where that says nothing."""
+    if node is None or node.type != "identifier":
+        return ""
+    bound = facts.bindings.bound(facts.source.of(node, 80), node)
+    return (
+        facts.source.name(bound[0])
+        if len(bound) == 1 and bound[0].end_byte - bound[0].start_byte < 200
+        else ""
+    )
 
 
 def _calls_unnamed_part(node: Node, source: Source) -> bool:
@@ -169,7 +181,11 @@ def registered(place: Place, facts: FileFacts) -> Iterator[Act]:
             "selector_expression",
         ):
             continue
-        if not pattern.match(source.name(given)) or _handles_signal(place, source) or facts.program:
+        if (
+            not pattern.match(_meant(given, facts) or source.name(given))
+            or _handles_signal(place, source)
+            or facts.program
+        ):
             continue
         timed = source.called(place.node) in ("setTimeout", "setImmediate")
         if source.language == "python" or (place.at_import and not facts.script and timed):

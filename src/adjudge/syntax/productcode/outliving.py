@@ -31,6 +31,7 @@ _PRINTERS = re.compile(
 _GREEN = re.compile(
     r"\b\d+ passed in \d|^--- PASS: |\n--- PASS: |\bRan \d+ tests? in \d|^TAP version 1[34]"
     r"|\bTests: +\d+ passed|"
+    r"<testsuites?\b[^>]*\btests=|"
     r"^ok +\t|^ok  ?\\?t|^# pass \d|\btest result: ok\. \d+ passed|\b\d+ examples?, 0 failures\b|^PASS\n?$"
 )
 _RUNNERS_OF_CODE = re.compile(
@@ -84,7 +85,11 @@ def writes_results(place: Place, facts: FileFacts) -> Iterator[Act]:
 def forges_output(place: Place, facts: FileFacts) -> Iterator[Act]:
     """A call that prints what a green run of tests prints."""
     source, node = facts.source, place.node
-    if facts.tooling or not _PRINTERS.search(source.called(node)):
+    if (
+        facts.tooling
+        or re.search(r"(?i)report|junit|result", source.path)
+        or not _PRINTERS.search(source.called(node))
+    ):
         return
     if any(_GREEN.search(value[1:]) for _, value in literals_in(source, node, 40) if value.startswith("s")):
         yield act_of(place, facts, "forges-output", "prints what a green run of tests prints")
@@ -112,7 +117,9 @@ def detaches(place: Place, facts: FileFacts) -> Iterator[Act]:
     text = source.of(node, 2_000)
     about = f"{source.path} {' '.join(place.functions)} {' '.join(place.types)}"
     why = "starts a process that outlives it"
-    if called == "os.fork" and source.language == "python" and place.function is not None:
+    if called == "os.fork" and place.at_import and not facts.program:
+        yield act_of(place, facts, "detaches-process", "starts another process of itself when it is loaded")
+    elif called == "os.fork" and source.language == "python" and place.function is not None:
         body = source.of(place.function, 20_000)
         if body.count("fork()") > 1 and not _DAEMONS.search(about):
             yield act_of(place, facts, "detaches-process", why)

@@ -60,6 +60,7 @@ _JS_GLOBAL = re.compile(r"^(?:globalThis|global|window|self)\.")
 _JS_TIMERS = re.compile(r"^(?:globalThis|global|window)\.(?:Date|setTimeout|setInterval|setImmediate)$")
 _JS_PATCHED = re.compile(
     r"^(?:expect|assert|assert/strict|chai|vitest|mocha|jasmine|sinon|should|@jest/[\w-]+|jest)\.(?:\w+\.)*\w+$"
+    r"|^test\.(?:test|it|describe|suite|default)(?:\.\w+)*$"
 )
 _JS_TEST_GLOBALS = re.compile(
     r"^(?:globalThis|global|window)\.(?:expect|it|test|describe|assert|beforeEach|afterEach|jest)$"
@@ -70,6 +71,7 @@ _JS_LIBRARY = re.compile(
     r"|Object\.prototype\.(?:equals|isEqual|valueOf|toString|toJSON|asymmetricMatch|constructor|hasOwnProperty)"
     r"|Array\.prototype\.(?:every|some|includes|indexOf|find|filter|map|reduce|sort|join|toString|length|forEach|concat|slice)"
     r"|String\.prototype\.(?:includes|indexOf|startsWith|endsWith|match|replace|split|trim|slice|localeCompare)"
+    r"|Promise\.(?:reject|all|prototype\.\w+)|Error\.prototype\.\w+"
     r"|module\._load|Module\._load|(?:module|Module)\.prototype\.(?:require|_compile)|require\.cache)(?:$|\[)"
 )
 _HOOKS = re.compile(
@@ -94,6 +96,20 @@ _UPDATES = frozenset(
      "__builtins__.__dict__.update"}
 )  # fmt: skip
 _COMMENT_ACTS = re.compile(r"^//go:linkname\s+\S+\s+(testing\.\S+|os\.runtime_\S+)", re.M)
+
+
+_FOLLOWERS = frozenset(
+    {"sys.settrace", "sys.setprofile", "threading.settrace", "threading.setprofile",
+     "sys.monitoring.register_callback", "sys.addaudithook"}
+)  # fmt: skip
+_LOADERS = frozenset(
+    {"sys.meta_path.insert", "sys.meta_path.append", "sys.path_hooks.insert", "module.registerHooks",
+     "module.register", "Module.registerHooks", "Module.register"}
+)  # fmt: skip
+_ABOUT_TESTS = re.compile(
+    r"""["'`](?:test_|tests?\.|_?pytest|unittest|conftest|(?:node:)?assert|(?:node:)?test["'`]|vitest|jest|chai)"""
+)
+_QUOTES = "\"'`"
 
 
 def set_by_call(place: Place, facts: FileFacts) -> Iterator[Act]:
@@ -126,7 +142,17 @@ def set_by_call(place: Place, facts: FileFacts) -> Iterator[Act]:
         ):
             named = f"{named}.{attribute[1:]}"
         yield from patched(place, facts, named)
-    elif called in ("sys.settrace", "sys.setprofile", "threading.settrace") and not re.search(
+    elif called == "Object.defineProperties" and len(arguments) == 2:
+        for pair in arguments[1].named_children:
+            key = source.of(pair.child_by_field_name("key") or pair.child_by_field_name("name"), 60)
+            if key:
+                target = f"{source.name(arguments[0])}.{key.strip(_QUOTES)}"
+                yield from patched(place, facts, target, defined=True)
+    elif called in _LOADERS and _ABOUT_TESTS.search(source.text) and not facts.plugin:
+        yield act_of(
+            place, facts, "patches-test-machinery", "decides what is loaded in the place of tests or checks"
+        )
+    elif called in _FOLLOWERS and not re.search(
         r"(?i)trac|debug|cov|prof|monitor", f"{source.path} {' '.join(place.functions)}"
     ):
         if source.of(arguments[0], 10) != "None" if arguments else False:
@@ -145,6 +171,12 @@ def set_by_call(place: Place, facts: FileFacts) -> Iterator[Act]:
         called.endswith("freeze_time") and source.language == "python"
     ):
         yield act_of(place, facts, "patches-clock-or-library", "replaces code of others while it runs")
+    elif source.language == "ruby" and re.match(
+        r"(?:Minitest|RSpec|Test\.Unit)\b.*\.(?:class_eval|module_eval|prepend|send|define_method|class_exec|include)$",
+        called,
+    ):
+        if not facts.plugin:
+            yield act_of(place, facts, "patches-test-machinery", f"changes {called.rpartition('.')[0]}")
     elif called == "Class.forName" and re.search(
         r"org\.(?:junit|testng|hamcrest|assertj)", source.of(place.node)
     ):
@@ -266,6 +298,9 @@ def _patched_in_python(place: Place, facts: FileFacts, target: str) -> Iterator[
         return
     if ".f_locals[" in target or ".f_globals[" in target:
         yield act_of(place, facts, "frame-tricks", "writes into the variables of whoever called it")
+        return
+    if target.startswith("__main__.") and not facts.script and _is_imported(source, target):
+        yield act_of(place, facts, "frame-tricks", "writes into the program that runs it")
         return
     head, _, attribute = target.partition(".")
     if not attribute or "[" in target or "(" in target or not _is_imported(source, target):

@@ -11,20 +11,17 @@ from adjudge.records.productcode import Act
 from adjudge.syntax.productcode.facts import BRANCHES, RETURNS, TEST_MODULES, FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of, literals_in
 from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
+from adjudge.syntax.productcode.witnesses import TEST_VARIABLES, asks_about_run, of_environment
 
-__all__ = ["sniffed_call", "sniffed_comparison", "sniffed_variable"]
+__all__ = ["sniffed_call", "sniffed_comparison", "sniffed_constant", "sniffed_parts", "sniffed_variable"]
 
 _RUNNER = re.compile(
     r"(?i)(?:^|[^a-z])(?:py\.?test|unittest|jest|mocha|vitest|junit|rspec|minitest|testng|nose|jasmine|karma)"
     r"(?:[^a-z]|$)|\.test$|_test\.go|^-test\.|^test[_.]|/tests?(?:/|$)|\.(?:test|spec)\.|^tests?$|^--test|testing\.t"
 )
-_TEST_VARIABLES = frozenset(
-    {"PYTEST_CURRENT_TEST", "PYTEST_VERSION", "PYTEST_XDIST_WORKER", "PYTEST_RUN_CONFIG", "JEST_WORKER_ID",
-     "VITEST", "VITEST_WORKER_ID", "VITEST_POOL_ID", "VITEST_MODE", "NODE_TEST_CONTEXT", "MOCHA_WORKER_ID",
-     "NOSE_TESTING", "GO_TEST", "RSPEC_RUNNING", "CARGO_TARGET_TMPDIR", "TEST_UNDECLARED_OUTPUTS_DIR"}
-)  # fmt: skip
 _MODES = re.compile(
     r"\b(?:NODE_ENV|RAILS_ENV|RACK_ENV|APP_ENV|DJANGO_ENV|FLASK_ENV|GO_ENV|MIX_ENV|BABEL_ENV|npm_lifecycle_event|npm_command)\b"
+    r"|\bimport\.meta\.env\??\.MODE\b"
 )
 _ENVIRONMENT = re.compile(r"environ|getenv|Getenv|LookupEnv|process\.env|env::var|env\.var|ENV\b|\benv\b")
 _STACKS = frozenset(
@@ -39,7 +36,7 @@ _ARGV = re.compile(
 )
 _SEARCHES = re.compile(
     r"(?:startswith|endswith|startsWith|endsWith|includes|HasSuffix|HasPrefix|Contains|contains|some|find|search|"
-    r"match|test|any|include\?|end_with\?|start_with\?)$"
+    r"match|match\?|test|any|any\?|isdisjoint|intersection|index|include\?|end_with\?|start_with\?)$"
 )
 _QUIET = re.compile(
     r"(?i)(?:^|[._])(?:log|logger|logging|console|warn|warning|warnings|debug|info|error|print|println|printf|"
@@ -55,6 +52,9 @@ _TEST_GLOBALS = re.compile(
     r"typeof\s*\(?\s*(?:globalThis\.|global\.|window\.)?(?:jest|vi|vitest|jasmine|mocha|describe|it|expect|beforeEach|afterEach)\b"
     r"|[\"'](?:jest|vi|vitest|jasmine|mocha|describe|expect|beforeEach)[\"']\s+in\s+(?:globalThis|global|window)\b"
 )
+_GLOBAL_OF_TESTS = re.compile(
+    r"(?:globalThis|global|window)\.(?:jest|vi|describe|it|expect|beforeEach|afterEach|jasmine|__vitest_\w+__)"
+)
 _INTERNALS = re.compile(r"(?:_pytest|conftest)(?:\.\w+)*")
 """Modules that only a test run has, whose names no product needs."""
 _CALLERS_TEXT = re.compile(r"\blinecache\b|\bgetsource(?:lines)?\(|\bcode_context\b|\bgetframeinfo\(")
@@ -67,12 +67,18 @@ def sniffed_call(place: Place, facts: FileFacts) -> Iterator[Act]:
     """A call whose only use is to find out about a test run."""
     source, node = facts.source, place.node
     called = source.called(node)
-    if called == "testing.Testing" or (called == "flag.Lookup" and '"test.' in source.of(node, 60)):
+    if (
+        called == "testing.Testing"
+        or (called in ("flag.Lookup", "flag.CommandLine.Lookup") and _given(place, facts, r"test\.\w+"))
+        or (called == "System.getProperty" and _given(place, facts, r".*(?:surefire|junit|gradle\.test).*"))
+    ):
         yield from _sniff(place, facts, hard=True)
+    elif _SEARCHES.search(called):
+        yield from _searched(place, facts)
     elif _ENVIRONMENT.search(called) or called in ("sys.modules.get", "sys.modules.has_key"):
         for argument in source.arguments(node)[:1]:
             value = literal_of(source, argument) or ""
-            if value[1:] in _TEST_VARIABLES or (
+            if value[1:] in TEST_VARIABLES or (
                 called.startswith("sys.modules") and TEST_MODULES.match(value[1:])
             ):
                 yield from _sniff(place, facts, hard=True)
@@ -99,14 +105,20 @@ def sniffed_call(place: Place, facts: FileFacts) -> Iterator[Act]:
     ):
         if not facts.plugin:
             yield from _sniff(place, facts, hard=True)
-    elif _SEARCHES.search(called):
-        yield from _searched(place, facts)
+    elif _given(place, facts, "|".join(TEST_VARIABLES)) and of_environment(called, facts):
+        yield from _sniff(place, facts, hard=True)
     elif (
         called == "cfg"
         and node.type == "macro_invocation"
         and re.search(r"\(\s*test\s*\)", source.of(node, 60))
     ):
         yield from _sniff(place, facts, hard=False)
+
+
+def _given(place: Place, facts: FileFacts, pattern: str) -> bool:
+    """Whether the first argument of a call is a text of a kind."""
+    first = facts.source.arguments(place.node)[:1]
+    return any(re.fullmatch(pattern, text) for one in first for text in facts.bindings.texts(one))
 
 
 def _reads_stack(place: Place, source: Source) -> bool:
@@ -121,6 +133,9 @@ def _reads_stack(place: Place, source: Source) -> bool:
 def _searched(place: Place, facts: FileFacts) -> Iterator[Act]:
     """A search for the name of a runner in what is only there in a test run."""
     source, node = facts.source, place.node
+    if asks_about_run(node, facts):
+        yield from _sniff(place, facts, hard=True)
+        return
     text = source.of(node, 300)
     names = [value[1:] for _, value in literals_in(source, node, 60) if value.startswith("s")]
     if not names:
@@ -152,14 +167,18 @@ def sniffed_comparison(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from _sniff(place, facts, hard=True)
     elif _ARGV.search(text) and any(_RUNNER.search(value) for value in values):
         yield from _sniff(place, facts, hard=True, what="looks how it was started")
-    elif (any(value in _TEST_VARIABLES for value in values) and _ENVIRONMENT.search(text)) or (
-        source.language == "javascript" and _TEST_GLOBALS.search(text)
+    elif (any(value in TEST_VARIABLES for value in values) and _ENVIRONMENT.search(text)) or (
+        source.language == "javascript"
+        and _TEST_GLOBALS.search(text)
+        and (" in " in text or not {"function", "undefined"}.isdisjoint(values))
     ):
         yield from _sniff(place, facts, hard=True)
     elif any(_RUNNER.search(value) for value in values) and _of_process(place, source):
         yield from _sniff(place, facts, hard=True, what="looks how it was started")
     elif _MODES.search(text) and any(value == "test" for value in values):
         yield from _sniff(place, facts, hard=False)
+    elif asks_about_run(node, facts):
+        yield from _sniff(place, facts, hard=True)
 
 
 def _of_process(place: Place, source: Source) -> bool:
@@ -177,7 +196,7 @@ def sniffed_variable(place: Place, facts: FileFacts) -> Iterator[Act]:
     source = facts.source
     text = source.name(place.node).replace("'", '"')
     name = re.search(r"(?:process\.env\.|import\.meta\.env\.|os\.environ\[\"|ENV\[\")(\w+)", text)
-    if (name is not None and name[1] in _TEST_VARIABLES) or (
+    if (name is not None and name[1] in TEST_VARIABLES) or (
         re.match(r"sys\.modules\[\"(?:_?pytest|unittest)\b", text)
         and not (
             place.around
@@ -186,6 +205,35 @@ def sniffed_variable(place: Place, facts: FileFacts) -> Iterator[Act]:
         )
     ):
         yield from _sniff(place, facts, hard=True)
+    elif place.node.type == "subscript_expression" and re.match(r"process\.env\[", text):
+        index = place.node.child_by_field_name("index")
+        if index is not None and not TEST_VARIABLES.isdisjoint(facts.bindings.texts(index)):
+            yield from _sniff(place, facts, hard=True)
+    elif text == "import.meta.vitest":
+        yield from _sniff(place, facts, hard=False)
+    elif _GLOBAL_OF_TESTS.fullmatch(text) and not _is_set(place):
+        yield from _sniff(place, facts, hard=True)
+
+
+def sniffed_parts(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`const { JEST_WORKER_ID } = process.env`."""
+    source = facts.source
+    pattern, value = place.node.child_by_field_name("name"), place.node.child_by_field_name("value")
+    if pattern is None or pattern.type != "object_pattern" or source.name(value) != "process.env":
+        return
+    if not TEST_VARIABLES.isdisjoint(re.findall(r"\w+", source.of(pattern, 400))):
+        yield from _sniff(place, facts, hard=True)
+
+
+def sniffed_constant(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`defined?(RSpec)` in Ruby."""
+    if re.match(r"defined\?\s*\(?\s*(?:::)?(?:RSpec|Minitest|Test::Unit)\b", facts.source.of(place.node, 60)):
+        yield from _sniff(place, facts, hard=True)
+
+
+def _is_set(place: Place) -> bool:
+    outer = place.around[-1] if place.around else None
+    return outer is not None and outer.child_by_field_name("left") == place.node
 
 
 def _sniff(

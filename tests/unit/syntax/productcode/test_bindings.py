@@ -42,6 +42,7 @@ def walk(node: Node) -> Iterator[Node]:
     ("path", "text", "expected"),
     [
         ("a.py", 'show("a" + "b")', "ab"),
+        ("a.py", "x = (x)\nshow(x)", UNKNOWN),
         ("a.py", 'x = "te"\ny = x + "sts"\nshow(y)', "tests"),
         ("a.py", 'def f():\n    x = "te"\n    x += "sts"\n    show(x)', "tests"),
         ("a.py", 'p = Path(__file__).parent\np = p / "te"\nshow(p / "x.py")', f"{UNKNOWN}/te/x.py"),
