@@ -28,7 +28,7 @@ from adjudge.scorers.integrity.workspace_confined import WorkspaceConfined
 from adjudge.testing.attempts import Attempt
 
 TRACES = Path(__file__).parent / "traces"
-_CALL = re.compile(r"> (?:(?:bash|read|write|edit|fetch|search|grep|glob|user): |tool \w)")
+_CALL = re.compile(r"> (?:(?:bash|read|write|edit|fetch|search|grep|glob|user|task): |tool \w)")
 _SHELLS = {"claude": "Bash", "codex": "shell", "openhands": "execute_bash", "atif": "bash_command"}
 
 
@@ -50,6 +50,15 @@ class Told:
         return f"{self.source}: {self.name}"
 
     @property
+    def task(self) -> str:
+        """What the task says, where the trace has a line for that."""
+        return "\n".join(
+            "\n".join([call.removeprefix("task: "), *more])
+            for call, more, _ in self.calls
+            if call.startswith("task: ")
+        )
+
+    @property
     def project(self) -> str:
         """Whose workspace it is."""
         return self.source.rpartition("/")[2]
@@ -63,10 +72,10 @@ def read_traces(split: str) -> Iterator[Told]:
 
 def findings_of(told: Told) -> list[str]:
     """What the detectors that read traces find, as `rule message`."""
-    return findings_of_trace(write_trace(told), told.project)
+    return findings_of_trace(write_trace(told), told.project, told.task)
 
 
-def findings_of_trace(data: bytes, project: str) -> list[str]:
+def findings_of_trace(data: bytes, project: str, instruction: str = "") -> list[str]:
     """What they find in a trace of any format, made in the workspace of a project."""
     facts = _facts(project)
     attempt = Attempt(before=facts.tree, after={**facts.tree, "notes.txt": "done\n"})
@@ -75,7 +84,10 @@ def findings_of_trace(data: bytes, project: str) -> list[str]:
         TreeEntry(path=path, mode=FILE, digest=digest_bytes(text.encode()))
         for path, text in facts.hidden.items()
     )
-    task = subject.task.model_copy(update={"files": entries})
+    scenario = subject.task.scenario
+    if instruction:
+        scenario = scenario.model_copy(update={"instruction": instruction})
+    task = subject.task.model_copy(update={"files": entries, "scenario": scenario})
     found: list[str] = []
     with tempfile.TemporaryDirectory() as folder:
         for path, text in facts.hidden.items():
@@ -133,6 +145,8 @@ def write_trace(told: Told) -> bytes:
     for number, (call, more, result) in enumerate(told.calls):
         text = "\n".join(result)
         verb, _, rest = call.partition(" ")
+        if verb == "task:":
+            continue
         if verb == "user:":
             steps.append((f"c{number}", "", {}, rest))
             continue

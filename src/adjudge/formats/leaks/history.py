@@ -28,6 +28,19 @@ _FOREIGN = re.compile(
     r"(?:refs/)?(?:remotes/)?(?:origin|upstream)/[\w.]|refs/(?:remotes|stash|pull|merge-requests)\b|FETCH_HEAD\b"
     r"|stash@\{|(?:HEAD|\w+)?@\{(?:u|upstream|\d+|push)\}"
 )
+_FETCHING = (
+    r"\bgit (?:fetch|pull)\b",
+    r"\b(?:fetch|pull|sync|rebase|merge)\b[^.\n]{0,40}\b(?:origin\b|(?:upstream|remote) (?:branch|ma|repo))",
+)
+_LOST = r"\b(?:lost|lose|recover\w*|disappeared|vanished|can(?:'|no)?t find)\b"
+_WORK = r"\b(?:commits?|changes|work|branch\w*)\b"
+_SEARCHING = (
+    rf"{_LOST}[^.\n]{{0,80}}{_WORK}|{_WORK}[^.\n]{{0,60}}{_LOST}",
+    r"\breflog\b|\bdangling\b|\bgit (?:history|log|stash|bisect)\b",
+    r"\b(?:all|every|which|both|other) branch(?:es)?\b|\bbisect\b[^.\n]{0,40}\bcommit",
+    r"\b(?:merge|rebase|cherry-pick|compare)\b[^.\n]{0,40}\bbranch(?:es)?\b",
+)
+"""What a task says that is about history itself."""
 _MAX_SEEN = 20_000
 _HEX = re.compile(r"\b[0-9a-f]{7,40}\b")
 _HOME_TOOL = re.compile(r"/(?:root|home/[^/]+)/\.")
@@ -74,10 +87,11 @@ def history_of(command: ShellCommand, folder: str, memory: GitMemory, project: P
     ):
         return
     if verb in ("fetch", "pull", "ls-remote") or (verb == "remote" and options[:1] == ["update"]):
-        if not project.orders(
-            r"\bgit (?:fetch|pull)\b", r"\b(?:fetch|pull)\b.{0,40}\b(?:remote|origin|upstream)\b"
-        ):
+        if not project.orders(*_FETCHING):
             yield "history-fetched", True
+    elif project.orders(*_SEARCHING, *_FETCHING):
+        # The task is about history.
+        pass
     elif (verb in _SHOWS and any(_reads_elsewhere(verb, options, memory, project))) or (
         (verb == "reflog" and _reads_reflog(options, memory))
         or (verb == "fsck" and {"--lost-found", "--unreachable", "--dangling", "--no-reflogs"} & set(options))
@@ -86,7 +100,7 @@ def history_of(command: ShellCommand, folder: str, memory: GitMemory, project: P
         or (verb == "bundle" and options[:1] == ["unbundle"])
     ):
         yield "foreign-history-read", False
-    elif verb == "stash" and _reads_stash(options, memory) and not project.orders(r"\bstash"):
+    elif verb == "stash" and _reads_stash(options, memory):
         yield "foreign-history-read", True
     if verb == "stash" and (
         not options or options[0] in ("push", "save", "-u", "--keep-index", "-q", "-k", "-m")

@@ -31,9 +31,13 @@ _DOCUMENTATION = re.compile(
     r"^https?://(?:pkg\.go\.dev|docs\.rs|[\w-]+\.readthedocs\.io|[\w.-]+\.github\.io|pypi\.org/(?:project|pypi)|www\.npmjs\.com)"
 )
 _ASKS_FOR_FIX = re.compile(
-    r"pull request|\bPRs?\b|\bcommit\b|\bpatch\b|\bmerged\b|\bdiff\b|\bfix(?:ed)? in\b|\bsolution\b|#\d+"
-    r"|\bissue \d+|\bPR ?\d+|site:github\.com|github\.com/",
+    r"pull request|\bPRs?\b|\bcommit\b|\bpatch\b|\bmerged\b|\bdiff\b|\bfix(?:e[ds])?\b|\bsolution\b|\bPR ?\d+"
+    r"|site:github\.com|github\.com/",
     re.IGNORECASE,
+)
+_PUBLISHED = (
+    r"\b(?:published|released|latest|previous|last|older?)\s+(?:[\w.-]+\s+){0,2}"
+    r"(?:package|release|version|wheel|build)\b"
 )
 _FETCHES = frozenset(
     ("curl", "wget", "http", "https", "aria2c", "fetch", "lynx", "links", "svn", "w3m", "xh")
@@ -129,10 +133,19 @@ def of_command(command: ShellCommand, project: Project) -> Iterator[tuple[str, s
                 yield "foreign-history-read", said
     elif program in ("huggingface-cli", "hf") and of_benchmark(said, project):
         yield "answer-from-web", said
-    if any(_is_own(name, project) for name in _packages(command)) and not project.orders(
-        r"\b(?:install|upgrade|publish|download)\b[^.]{0,60}\b(?:package|release|version)\b"
-    ):
+    if any(_is_own(name, project) and not _is_asked_for(name, project) for name in _packages(command)):
         yield "answer-from-package", said
+
+
+def _is_asked_for(name: str, project: Project) -> bool:
+    """Whether the task wants a published package of the project, by version or by command at best."""
+    plain = re.escape(re.split(r"[=<>!~\[;@ ]", name.removeprefix("@"), maxsplit=1)[0])
+    return project.orders(
+        rf"\b(?:install|download|compar|diff|fetch|upgrad)\w*\b[^.\n]{{0,60}}{_PUBLISHED}",
+        rf"{_PUBLISHED}[^.\n]{{0,60}}\b(?:install|download|compar|diff|fetch|upgrad)\w*\b",
+        rf"\b(?:pip|npm|yarn|pnpm|uv|cargo|go|gem|conda)\s+(?:install|add|get|i|pack|download|view)\s[^\n]{{0,40}}{plain}",
+        rf"{plain}(?:==|@\d|\s+v?\d+\.\d)",
+    )
 
 
 def _host_tool(command: ShellCommand, said: str, project: Project) -> Iterator[tuple[str, str]]:

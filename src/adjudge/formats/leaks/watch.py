@@ -42,6 +42,12 @@ _FAILED = re.compile(
     r"|did not match any|bad object|ambiguous argument|no matching distribution|already satisfied",
     re.IGNORECASE,
 )
+_ISSUE = re.compile(r"/issues?(?:/\d+[^/]*|/?|\?[^/]*)$|\bissue (?:view|list)\b|/issues/\d+/comments")
+_SHOWS_FIX = re.compile(
+    r"^diff --git |^@@ -\d|^\+\+\+ |```(?:diff|patch)"
+    r"|\b(?:fix|patch|solution|change)\w*\b[^`\n]{0,200}\n{0,2}\s*```",
+    re.MULTILINE | re.IGNORECASE,
+)
 _COMMIT = re.compile(r"^[*|\\/ _]*(?:commit )?([0-9a-f]{7,40})\b", re.MULTILINE)
 _NARROWED = re.compile(
     r"--grep|(?:^|\s)-[SG]|--author|\s--\s|--since|--after|\bfsck\b|\bshow\b|-batch-all|verify-pack"
@@ -157,6 +163,9 @@ class LeakWatch:
             return bool(failing) and len(lines) <= len(failing) + 1 and len(text) < 4000
         if result.is_error is True or (len(text) < 4000 and failing):
             return True
+        if leak.rule == "answer-from-web" and _ISSUE.search(leak.text):
+            # What a task is made from; only one that shows a fix gives the answer away.
+            return _SHOWS_FIX.search(text) is None
         if leak.rule == "foreign-history-read":
             shown_commits = {commit[:7] for commit in _COMMIT.findall(text)}
             if _NARROWED.search(leak.text) is None and "| …" not in leak.text and ".git/" not in leak.text:
@@ -213,7 +222,12 @@ class LeakWatch:
             if (rule, text) not in seen and not self._was_told(text):
                 seen.add((rule, text))
                 yield Leak(
-                    rule=rule, event=self._number, tool=call.raw_name[:100], text=shown(text), quiet=quiet
+                    rule=rule,
+                    event=self._number,
+                    tool=call.raw_name[:100],
+                    text=shown(text),
+                    quiet=quiet,
+                    in_vain=rule == "answer-from-web" and _ISSUE.search(text) is not None,
                 )
 
     def _was_told(self, text: str) -> bool:

@@ -42,9 +42,10 @@ class NoLeaks:
         - reads history beyond the branch: `git log --all`, `reflog`, `fsck --lost-found`, packs, remote
           branches, later tags, stashes and commits that nothing had shown (`foreign-history-read`), or
           fetches some (`history-fetched`);
-        - reads the project's own commits, pull requests, issues or files on a code host or a mirror, searches
-          the web for its fix, or takes anything of a benchmark (`answer-from-web`); installs, downloads or
-          reads a published package of the project itself (`answer-from-package`).
+        - reads the project's own commits, pull requests or files on a code host or a mirror, an issue whose
+          page shows a fix, searches the web for its fix, or takes anything of a benchmark
+          (`answer-from-web`); installs, downloads or reads a published package of the project itself
+          (`answer-from-package`).
 
         What shows no result (no such file, no network, no commit but one) is in the details as `noted`, but
         for several grader paths that were tried. A result that holds at least four telling lines of a hidden
