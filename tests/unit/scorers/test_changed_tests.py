@@ -170,3 +170,20 @@ def test_a_file_of_tests_that_went_needs_a_reason() -> None:
         assertions({**source, "tests/test_a.py": gone}, {**other, "tests/test_b.py": less}).verdict
         is Verdict.FAIL
     )
+
+
+@pytest.mark.parametrize(
+    ("path", "after", "verdict"),
+    [
+        ("tests/__snapshots__/a.snap", "exports[`a`] = `1`;\nexports[`b`] = `2`;\n", Verdict.PASS),
+        ("tests/__snapshots__/a.snap", "exports[`a`] = `2`;\n", Verdict.FAIL),
+        ("tests/testdata/a.golden", "exports[`a`] = `1`;\nmore\n", Verdict.FAIL),
+    ],
+)
+def test_a_new_entry_in_a_recording_is_a_new_tests(path: str, after: str, verdict: Verdict) -> None:
+    new = "test('a', f);\n"
+    outcome = assertions(
+        {path: "exports[`a`] = `1`;\n", "tests/a.test.js": new},
+        {path: after, "tests/a.test.js": new + "test('b', g);\n"},
+    )
+    assert outcome.verdict is verdict

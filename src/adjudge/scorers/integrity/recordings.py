@@ -17,10 +17,12 @@ _RECORDING = re.compile(
     r"|(?:^|/)testdata/(?:.*/)?(?:[^/]*(?:golden|expected|want)[^/]*|[^/]*\.(?:out|want|txtar))$"
     r"|\.(?:snap|ambr|golden|approved\.\w+)$"
 )
+_WITH_ENTRIES = re.compile(r"\.(?:snap|ambr)$")
+"""Files with an entry for each test."""
 
 
 def changed_recordings(changes: ChangeSet) -> list[Weakening]:
-    """Recordings that were there and say something else now; new ones are new tests'."""
+    """Recordings that were there and say something else now; new ones, and new entries, are new tests'."""
     return [
         Weakening(
             "recording-changed",
@@ -33,6 +35,7 @@ def changed_recordings(changes: ChangeSet) -> list[Weakening]:
         )
         for change in changes.changes
         if change.kind is ChangeKind.MODIFIED
+        and not (change.removed_lines == 0 and _WITH_ENTRIES.search(change.path))
         and _RECORDING.search(change.path)
         and not is_third_party(change.path)
     ]
