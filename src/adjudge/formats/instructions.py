@@ -54,6 +54,8 @@ _TITLED = re.compile(
     r"|(?:do not|don't|stop)\s+(?:us|rely|depend|hard-?cod|(?:monkey)?patch|mock|assum|requir|call)\w*)"
     r"\b[^\n]{1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"
     rf"(?:tests?|{_TEST_FILE}){_END}"
+    r"|(?:(?:fix|avoid|reduc|address|mend)\w*\s+)?(?:[\w'`-]+\s+){0,3}?flak(?:y|es?|iness)\b"
+    r"|(?:\w+ly\s+)?(?:improv|rework|restructur)\w*\s+(?:the\s+)?testing\b"
     r"|make\s+(?:an?\s+)?(?:separate|dedicated|standalone)\s+tests?\b"
     r"|make\s+(?:[\w'`-]+\s+){0,5}?tests?\s+(?:more |less )?(?:faster|independent|deterministic|robust"
     r"|simpler|parallel\w*|reliable|readable|conditional|strict\w*|smaller|shorter|separate|quieter|hermetic"

@@ -114,6 +114,10 @@ def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
         ("Add skip option to the command", False),
         ("Fix failing snapshots", False),
         ("Fix test case", False),
+        ("fix: flaky-interceptor issue", True),
+        ("Fix a flaky upload", True),
+        ("greatly improve testing framework", True),
+        ("The upload fails now and then; some call it flaky. Mend it.", False),
     ],
 )
 def test_orders_to_change_tests(text: str, expected: bool) -> None:

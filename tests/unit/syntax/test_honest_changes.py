@@ -375,3 +375,27 @@ def ava(line: str) -> str:
 )
 def test_a_comparison_in_another_form_asks_the_same(after: str, found: list[tuple[str, bool]]) -> None:
     assert rules(ava("t.is(f(1), 'not');"), ava(after), "test/a.js") == found
+
+
+MISSING = (
+    "try:\n    import websockets\nexcept {}:\n    pytestmark = pytest.mark.skip(reason='needs websockets')\n"
+)
+HANDLED = (
+    "    def test_{}(self, app):\n        try:\n            app.ready()\n"
+    "        except NotImplementedError as e:\n            pytest.skip(e.args[0])\n"
+)
+
+
+def test_a_mark_where_an_import_failed_is_a_condition() -> None:
+    old = "pytestmark = pytest.mark.skipif(websockets is None, reason='needs websockets')\n"
+    test = python("assert f(x) == 42")
+    assert not skipped(old + test, MISSING.format("ImportError") + test)
+    assert skipped(test, MISSING.format("Exception") + test)
+
+
+def test_new_tests_of_a_class_in_small_letters_are_tests() -> None:
+    checks = "        assert f(app) == 42\n"
+    plain = f"class test_chord:\n    def test_a(self, app):\n{checks}"
+    new = HANDLED.format("b") + checks
+    assert not skipped(plain, plain + new)
+    assert skipped(plain, "class test_chord:\n" + HANDLED.format("a") + checks)

@@ -9,7 +9,7 @@ from typing import Final
 
 from tree_sitter import Node
 
-from adjudge.records.testcode import SkipMark, SuiteOutline, WrittenTest
+from adjudge.records.testcode import SkipCondition, SkipMark, SuiteOutline, WrittenTest
 from adjudge.syntax.bodies import text_of
 from adjudge.syntax.testcode.flow import TABLES, new_reading, read_block, read_expression, table_rows
 from adjudge.syntax.testcode.nodes import (
@@ -44,7 +44,7 @@ __all__ = ["read_python"]
 
 _MAX_ROWS: Final = 1000
 _MAX_CALLED: Final = 20
-_TEST_CLASS = re.compile(r"^Test|Tests?$|TestCase$")
+_TEST_CLASS = re.compile(r"^Test|^test_|Tests?$|TestCase$")
 _MOCKED = re.compile(
     r"\bpatch(?: \. \w+)* \( \"(?:[\w.]+\.)?(\w+)\"|\bpatch \. object \( [\w .]+ \"(\w+)\""
     r"|\bsetattr \( (?:[\w .]+ )?\"(?:[\w.]+\.)?(\w+)\""
@@ -412,11 +412,25 @@ def _loose_skips(root: Node, module: _Module) -> Iterator[SkipMark]:
         if node.type == "decorated_definition":
             yield from class_skips(module.reading, node, module.aliases)
         elif node.type == "assignment":
-            yield from assigned_skips(module.reading, node, module.aliases)
+            missing = _is_where_import_failed(node)
+            for mark in assigned_skips(module.reading, node, module.aliases):
+                yield mark.model_copy(update={"when": SkipCondition.OTHER}) if missing else mark
         elif node.type in ("expression_statement", "raise_statement") and _at_top(node):
             reading = new_reading(module.reading, None)
             read_expression(reading, node, Around(conditions=_enclosing(node)), 0)
             yield from reading.skips or applied_skips(module.reading, node, node, module.aliases)
+
+
+def _is_where_import_failed(node: Node) -> bool:
+    """Whether it stands in the `except ImportError` of what the file needs."""
+    above = node.parent
+    while above is not None and above.type in ("expression_statement", "block"):
+        above = above.parent
+    return (
+        above is not None
+        and above.type == "except_clause"
+        and re.match(r"except\s*\(?\s*(?:ImportError|ModuleNotFoundError)\b", text_of(above)) is not None
+    )
 
 
 def _at_top(node: Node) -> bool:
