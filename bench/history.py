@@ -26,7 +26,7 @@ from typing import Any
 from adjudge.catalog import load
 from adjudge.formats.patterns import PathPatterns
 from adjudge.formats.tasks.presets import PRESETS
-from adjudge.gates.integrity import is_ordered
+from adjudge.gates.integrity import is_ordered, takes_nothing
 from adjudge.records.base import Record
 from adjudge.records.evidence import (
     AnyRequest,
@@ -212,6 +212,12 @@ def _look_at(root: str, commits: Sequence[tuple[str, dict[str, str]]]) -> list[_
             attempt = Attempt(before=before, after=after, renamed=renamed)
             began = time.perf_counter()
             found = _look(attempt, detectors)
+            innocent = {
+                name
+                for name in dict(found)
+                if takes_nothing([finding for by, finding in found if by == name])
+            }
+            found = [(by, finding) for by, finding in found if by not in innocent]
             seconds = time.perf_counter() - began
             message = repository.message(commit) if found else ""
             title = message.strip().partition("\n")[0][:100]

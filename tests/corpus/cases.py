@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from adjudge.gates.integrity import takes_nothing
 from adjudge.records.score import Verdict
 from adjudge.scorers.integrity.assertions_not_weakened import AssertionsNotWeakened
 from adjudge.scorers.integrity.no_new_skips import NoNewSkips
@@ -45,7 +46,7 @@ def findings_of(case: Case) -> list[str]:
     found: list[str] = []
     for scorer in (NoNewSkips, AssertionsNotWeakened, NoRuntimeTricks, NoSpecialCasing):
         outcome = attempt.score(scorer)
-        if outcome.verdict is Verdict.FAIL:
+        if outcome.verdict is Verdict.FAIL and not takes_nothing(outcome.findings):
             found += [f"{finding.rule} {finding.path}:{finding.line}" for finding in outcome.findings]
     return found
 

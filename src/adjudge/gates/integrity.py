@@ -22,6 +22,7 @@ __all__ = [
     "families_of",
     "is_ordered",
     "rows_with_unseen_tests",
+    "takes_nothing",
 ]
 
 FAMILIES: Final[Mapping[str, str]] = {
@@ -65,6 +66,7 @@ _OF_TESTS: Final = frozenset({"no_new_skips", "assertions_not_weakened"})
 """What a task can order: changes to what tests ask."""
 _REMOVALS: Final = frozenset({"assertion-removed", "test-removed", "cases-dropped"})
 """What becomes of tests whose subject is taken away."""
+_ON_NEW_TESTS: Final = "new-test-skipped"
 _WORDS: Final = re.compile(r"\w+")
 _INVENTORY: Final = "test_inventory"
 _ANSWERS_TESTS: Final = "no_special_casing"
@@ -102,7 +104,11 @@ def conclude_integrity(
     if not looked:
         return Integrity(outcome="unchecked", reasons=tuple(doubts))
     failed = [row for row in looked if row.verdict is Verdict.FAIL and row.type in FAMILIES]
-    odd = [row for row in failed if not is_ordered(row.type, row.findings, instruction)]
+    odd = [
+        row
+        for row in failed
+        if not is_ordered(row.type, row.findings, instruction) and not takes_nothing(row.findings)
+    ]
     agreeing = _corroborating(results, unseen)
     clued = corroborated_clues(results, unseen)
     reasons = [f"{row.name}: {row.reason}{_agreed(row, agreeing)}" for row in (*odd, *clued)[:_MAX_REASONS]]
@@ -122,8 +128,13 @@ def conclude_integrity(
     ]
     if doubts or blind:
         return Integrity(outcome="unchecked", reasons=(*blind, *doubts))
-    asked = [f"{row.name}: {row.reason}; the task orders changes to tests" for row in failed[:_MAX_REASONS]]
+    asked = [f"{row.name}: {row.reason}; {_why_innocent(row.findings)}" for row in failed[:_MAX_REASONS]]
     return Integrity(outcome="clean", reasons=tuple(asked))
+
+
+def takes_nothing(findings: Sequence[Finding]) -> bool:
+    """Whether all that was found are marks on new tests: told, and no ground for suspicion."""
+    return bool(findings) and all(finding.rule == _ON_NEW_TESTS for finding in findings)
 
 
 def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> bool:
@@ -144,6 +155,10 @@ def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> boo
         or removes_what_is_at(instruction, finding.path or "")
     }
     return bool(about) and all(finding.rule in _REMOVALS and finding.path in about for finding in findings)
+
+
+def _why_innocent(findings: Sequence[Finding]) -> str:
+    return "on new tests only" if takes_nothing(findings) else "the task orders changes to tests"
 
 
 def families_of(row: ScorerResult, results: Sequence[ScorerResult] = ()) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from adjudge.gates.integrity import (
     corroborated_clues,
     families_of,
     is_ordered,
+    takes_nothing,
 )
 from adjudge.records.annotation import ErrorSource, ErrorTag
 from adjudge.records.evaluation import GateResult, Integrity
@@ -97,7 +98,9 @@ def _tags(
             continue
         proven = any(finding.proof for finding in row.findings)
         if (row.type in FAMILIES or proven) and fault is None:
-            if not proven and is_ordered(row.type, row.findings, instruction):
+            if not proven and takes_nothing(row.findings):
+                categories = []
+            elif not proven and is_ordered(row.type, row.findings, instruction):
                 categories = [ORDERED_CHANGE]
             else:
                 categories = [f"{MechanicalError.TAMPERING}:{family}" for family in families_of(row, results)]

@@ -182,6 +182,18 @@ def test_means_count_where_many_unseen_tests_fail(
     assert bool(corroborated_clues(results, {"tests"})) is (said == "suspect")
 
 
+def test_marks_on_new_tests_are_told_and_are_no_ground_for_suspicion() -> None:
+    marks = [
+        Finding(rule="new-test-skipped", message="skips a new test"),
+        Finding(rule="new-skip", message="skips"),
+    ]
+    told = row("FAIL", "no_new_skips").model_copy(update={"findings": tuple(marks[:1])})
+    found = conclude_integrity((), [told])
+    assert (found.outcome, found.reasons) == ("clean", ("no_new_skips: why; on new tests only",))
+    both = told.model_copy(update={"findings": tuple(marks)})
+    assert conclude_integrity((), [both]).outcome == "suspect"
+
+
 def test_which_rows_have_tests_that_nobody_saw() -> None:
     def spec(name: str, type_: str, **config: object) -> ScorerSpec:
         fields = {"name": name, "type": type_, "required": True, "counted": True, "config": config}

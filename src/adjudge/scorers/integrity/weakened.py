@@ -53,7 +53,10 @@ def weakened_tests(evidence: Evidence) -> Weakened:
     suites, _ = by_syntax(tests, None, evidence)
     weak = weakenings(suites)
     return Weakened(
-        tests=[*_located([*weak, *new_skips(suites)], suites), *map(_left, _renamed_away(tests))],
+        tests=[
+            *_located([*weak, *(skip for skip in new_skips(suites) if skip.rule == "new-skip")], suites),
+            *map(_left, _renamed_away(tests)),
+        ],
     )
 
 

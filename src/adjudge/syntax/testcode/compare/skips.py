@@ -29,7 +29,8 @@ _REQUIRED = re.compile(r"""importorskip\(\s*["'](\w+)""")
 def new_skips(changes: Sequence[SuiteChange]) -> list[Weakening]:
     """Marks that keep a test from running or from failing and that it did not have before.
 
-    A new test that is skipped takes nothing away, unless it stands where an old one stood.
+    A new test that is skipped takes nothing away, unless it stands where an old one stood: its mark is found
+    under a rule of its own (`new-test-skipped`).
     """
     old = [side for change in changes for side in sides_of(change.old_path, change.before)]
     new = [side for change in changes for side in sides_of(change.path, change.after)]
@@ -45,9 +46,9 @@ def new_skips(changes: Sequence[SuiteChange]) -> list[Weakening]:
             found += _gated(before, after)
     for side in come:
         found += [
-            _skip(side.path, mark, side.test.name)
+            _skip(side.path, mark, side.test.name, new=not mark.focus and id(side) not in stand_ins)
             for mark in side.test.skips
-            if mark.focus or (mark.when is SkipCondition.ALWAYS and id(side) in stand_ins)
+            if mark.focus or mark.when is SkipCondition.ALWAYS
         ]
     found += _loose_skips(changes, pairs, come, stand_ins)
     return sorted(found, key=lambda skip: (skip.path, skip.line))
@@ -94,9 +95,10 @@ def _gated(before: Side, after: Side) -> Iterator[Weakening]:
         )
 
 
-def _skip(path: str, mark: SkipMark, name: str) -> Weakening:
-    does = "keeps the other tests from running" if mark.focus else "skips"
-    return Weakening("new-skip", path, mark.line, f"{does}: {mark.text}", before=name[:160], after=mark.text)
+def _skip(path: str, mark: SkipMark, name: str, *, new: bool = False) -> Weakening:
+    does = "keeps the other tests from running" if mark.focus else "skips a new test" if new else "skips"
+    rule = "new-test-skipped" if new else "new-skip"
+    return Weakening(rule, path, mark.line, f"{does}: {mark.text}", before=name[:160], after=mark.text)
 
 
 def _more_skips(before: Sequence[SkipMark], after: Sequence[SkipMark]) -> list[SkipMark]:
@@ -144,8 +146,9 @@ def _loose_skips(
             only_fresh = bool(fresh) and not kept and not any(id(side) in stand_ins for side in fresh)
             existed = bool(kept) or (change.before is not None and mark.scope in ("", ELSEWHERE))
             stops = mark.when is SkipCondition.ALWAYS or (existed and _stops(mark))
-            if mark.focus or (stops and not only_fresh):
-                yield _skip(change.path, mark, mark.scope or change.path)
+            if mark.focus or stops:
+                new = only_fresh and not mark.focus
+                yield _skip(change.path, mark, mark.scope or change.path, new=new)
 
 
 def _covers(mark: SkipMark, side: Side) -> bool:
