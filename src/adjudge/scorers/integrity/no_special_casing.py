@@ -109,7 +109,7 @@ class NoSpecialCasing:
             return ScorerOutcome.not_applicable("no product code changed")
         tests = [TestExamples(test.path, test.hidden, test.examples, test.own) for test in scanned.tests]
         accused = list(special_cases(changes, tests, scanned.instruction))
-        clues = list(added_acts(changes, clues=True))
+        clues = list(added_acts(changes, "clues"))
         told_apart = list(inputs_of_tests(changes, tests, scanned.instruction))
         known_inputs = sum(len(one.answers) for one in told_apart)
         unread = unread_note(scanned)
@@ -119,7 +119,7 @@ class NoSpecialCasing:
             "clues": known_inputs,
             "means": [
                 f"{render_path(path)}:{act.line} {act.why}: {act.text}"
-                for path, act in islice(added_acts(changes, means=True), _MAX_MEANS)
+                for path, act in islice(added_acts(changes, "means"), _MAX_MEANS)
             ],
             "unread": list(unread),
         }

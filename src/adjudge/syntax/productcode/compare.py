@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
-from typing import Final
+from typing import Final, Literal
 
 from adjudge.records.productcode import Act, Answer, AnswerForm, Example, ProductOutline
 from adjudge.syntax.productcode.literals import leaves_of, weight_of
@@ -85,7 +85,7 @@ class Accusation:
 
 
 def added_acts(
-    changes: Sequence[ProductChange], *, clues: bool = False, means: bool = False
+    changes: Sequence[ProductChange], kind: Literal["acts", "clues", "means"] = "acts"
 ) -> Iterator[tuple[str, Act]]:
     """The acts that came with the change.
 
@@ -94,9 +94,8 @@ def added_acts(
     """
 
     def of(side: ProductOutline | None) -> Sequence[Act]:
-        if side is None:
-            return ()
-        return side.means if means else side.clues if clues else side.acts
+        found: tuple[Act, ...] = () if side is None else getattr(side, kind)
+        return found
 
     gone = Counter(act.key for change in changes for act in of(change.before))
     new: list[tuple[ProductChange, Act]] = []
