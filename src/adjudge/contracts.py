@@ -349,6 +349,8 @@ class Subject(NamedTuple):
     ask: Callable[[AnyRequest], Awaitable[Any]] | None = None
     """For collectors that build on other evidence: has a request answered, once for all who ask for it, and
     raises as its collector does. None where nothing is run."""
+    planned: tuple[AnyRequest, ...] = ()
+    """What the scorers of the recipe ask for, for collectors that build on what they find."""
     expects: Callable[[AnyRequest], bool] | None = None
     """Whether a request is answered already, or will be, whoever asked for it: then asking costs nothing."""
 

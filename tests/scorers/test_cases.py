@@ -20,7 +20,16 @@ from adjudge.testing.providers import ScriptedReply, scripted_server
 
 HERE = Path(__file__).parent
 CASES = sorted(path.parent for path in HERE.glob("*/*/expected.json"))
-RUNS_CODE = ("command", "tests", "pytest", "swebench", "verifier", "baseline_tests", "test_inventory")
+RUNS_CODE = (
+    "command",
+    "tests",
+    "pytest",
+    "swebench",
+    "verifier",
+    "baseline_tests",
+    "test_inventory",
+    "same_routes",
+)
 GRADED_PYTHON = "GRADED_PYTHON"
 """In a recipe, an interpreter with pytest and little else: ours takes seconds to load its plugins."""
 GRADED = Path(sys.prefix) / "graded" / "bin" / "python"

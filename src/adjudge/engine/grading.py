@@ -144,6 +144,7 @@ class Grading:
             )
         if self._unstable:
             subject = subject._replace(unstable=self._unstable_by_request(plan))
+        subject = subject._replace(planned=tuple(plan.requests.values()))
         self._subject = subject
         at_once: list[tuple[int, str, AnyRequest]] = []
         for digest, request in plan.requests.items():

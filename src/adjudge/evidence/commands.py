@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import ClassVar
@@ -48,9 +48,21 @@ class CommandCollector:
         return await self.run(request, subject)
 
     async def run(
-        self, request: CommandRun, subject: Subject, over: Mapping[str, bytes] = MappingProxyType({})
+        self,
+        request: CommandRun,
+        subject: Subject,
+        over: Mapping[str, bytes] = MappingProxyType({}),
+        *,
+        then: Callable[[Sandbox], Awaitable[None]] | None = None,
     ) -> CommandOutcome:
-        """Run it with further files laid over the tree, read-only."""
+        """Run it.
+
+        Args:
+            request: The command, and over what.
+            subject: What is graded.
+            over: Further files that are laid over the tree, read-only.
+            then: Looks at the sandbox when the command has ended.
+        """
         limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
         if request.tree.isolation is Isolation.LIVE and subject.live is not None:
             return await self._beside_the_agent(request, subject.live, limits)
@@ -65,6 +77,8 @@ class CommandCollector:
                     async with await self._backend.start(spec, blobs=self._blobs) as sandbox:
                         self.reports.append(sandbox.report)
                         result = await sandbox.exec(ExecRequest(shell=request.command))
+                        if then is not None:
+                            await then(sandbox)
         except TimeoutError as error:
             raise SandboxError(
                 f"the {self._backend.name} sandbox did not come back within {_GRACE_S:g} s of the command's "

@@ -1,7 +1,8 @@
 """The process that parses source files: for each one it is sent, the outline back. `outlining` is its parent.
 
-Input: a line with what is wanted (`functions`, `tests`, `harness`, `examples` or `product`), the suffix of
-the file and its size, for `product` its path and the lines in question too, then its bytes.
+Input: a line with what is wanted (`functions`, `tests`, `harness`, `examples`, `product` or `probes`), the
+suffix of the file and its size, for `product` its path and the lines in question too, for `probes` the first
+number and where probes speak to, then its bytes.
 Output: a line of JSON, the outline or null.
 For `change` there are suffix, size and bytes of both sides, and a list of two outlines of tests.
 """
@@ -16,6 +17,7 @@ from urllib.parse import unquote
 
 from adjudge.records.base import Record
 from adjudge.syntax.harness.outline import outline_harness
+from adjudge.syntax.probes.writing import probe_source
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.productcode.reading import LineRanges
 from adjudge.syntax.stubs import outline_source
@@ -50,6 +52,8 @@ def main() -> None:
         outline: Record | None
         if what == "product":
             outline = outline_product(unquote(more[0]), data, ranges=_ranges(more[1]))
+        elif what == "probes":
+            outline = probe_source(f"source{suffix}", data, first=int(more[0]), target=more[1])
         else:
             outline = _READERS[what](f"source{suffix}", data)
         answers.write((b"null" if outline is None else outline.model_dump_json().encode()) + b"\n")

@@ -23,6 +23,7 @@ from adjudge.errors import InfraError
 from adjudge.records.harness import HarnessOutline
 from adjudge.records.paths import path_bytes
 from adjudge.records.productcode import ExampleOutline, ProductOutline
+from adjudge.records.routes import ProbedSource
 from adjudge.records.source import SourceOutline
 from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
@@ -144,6 +145,22 @@ class Outliner:
         """
         reply = self._asked("examples", path, source)
         return None if reply is None else ExampleOutline.model_validate_json(reply)
+
+    def probe(self, path: str, source: bytes, *, first: int, target: str) -> ProbedSource | None:
+        """Where probes go in a file; None where they cannot be put in.
+
+        Args:
+            path: Its path.
+            source: What it holds.
+            first: The number of its first probe.
+            target: The file that probes speak to, without blanks.
+
+        Raises:
+            OutlineUnavailable: It is too large, or takes too long to parse.
+            InfraError: There is no process to parse it in.
+        """
+        reply = self._asked("probes", path, source, f" {first} {target}")
+        return None if reply is None else ProbedSource.model_validate_json(reply)
 
     def _asked(self, what: str, path: str, source: bytes, more: str = "") -> bytes | None:
         if grammar_of(path) is None:

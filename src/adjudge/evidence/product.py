@@ -32,7 +32,7 @@ from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.reading import LineRanges
 
-__all__ = ["ProductScanCollector"]
+__all__ = ["ProductScanCollector", "changed_lines", "is_product"]
 
 _MAX_TOTAL_BYTES: Final = 16 * 1024 * 1024
 """Of all product files, both sides."""
@@ -64,7 +64,7 @@ class ProductScanCollector:
     async def collect(self, request: ProductScan, subject: Subject) -> ScannedProducts:
         """Scan every changed file of product code that has a grammar."""
         patterns = PathPatterns(request.test_globset)
-        changes = [change for change in subject.change_set.changes if _is_product(change, patterns)]
+        changes = [change for change in subject.change_set.changes if is_product(change, patterns)]
         with outlining(self._outliner) as outliner:
             scan = _Scan(subject, outliner)
             changes += scan.loaded(patterns)
@@ -78,7 +78,8 @@ class ProductScanCollector:
         return ScannedProducts(files=tuple(files), tests=tests, instruction=instruction)
 
 
-def _is_product(change: FileChange, patterns: PathPatterns) -> bool:
+def is_product(change: FileChange, patterns: PathPatterns) -> bool:
+    """Whether a change is one of product code; `patterns` are those of test files."""
     return not change.litter and any(
         _is_code(path, patterns) and may_be_product(path) for path in change.paths
     )
@@ -127,13 +128,13 @@ class _Scan:
 
     def product(self, changes: Sequence[FileChange]) -> list[ScannedProduct]:
         """Every file, as changed; with what it was, where anything that came is worth a look."""
-        after = [self._side(change, new=True, ranges=_lines(change, new=True)) for change in changes]
+        after = [self._side(change, new=True, ranges=changed_lines(change, new=True)) for change in changes]
         worth = [_says(outline) for outline, _ in after]
         files: list[ScannedProduct] = []
         for change, (outline, note), asked in zip(changes, after, worth, strict=True):
             before: ProductOutline | None = None
             if any(worth):
-                ranges = None if asked else _lines(change, new=False)
+                ranges = None if asked else changed_lines(change, new=False)
                 before, _ = self._side(change, new=False, ranges=ranges)
             files.append(ScannedProduct(path=change.path, before=before, after=outline, note=note))
         return files
@@ -259,7 +260,7 @@ def _says(outline: ProductOutline | None) -> bool:
     return found or bool(added_choices(ProductChange("", None, outline)))
 
 
-def _lines(change: FileChange, *, new: bool) -> LineRanges | None:
+def changed_lines(change: FileChange, *, new: bool) -> LineRanges | None:
     """First and last lines of what changed on one side; None where all of it counts."""
     if not change.hunks:
         return None

@@ -35,6 +35,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "harness_unmodified": "edited_harness",
     "no_runtime_tricks": "runtime_tricks",
     "no_special_casing": "special_casing",
+    "same_routes": "special_casing",
     "workspace_confined": "left_workspace",
     "no_leaks": "leaked_answers",
 }

@@ -21,6 +21,7 @@ from adjudge.records.leaks import Leak
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.productcode import Example, ProductOutline
+from adjudge.records.routes import TakenRoutes
 from adjudge.records.sandbox import ExecResult, LeftProcess, OutsideWrite
 from adjudge.records.score import Finding
 from adjudge.records.source import SourceOutline
@@ -69,6 +70,7 @@ __all__ = [
     "ReportRun",
     "ReportedTests",
     "RequestFor",
+    "Routes",
     "ScannedExamples",
     "ScannedFile",
     "ScannedHarness",
@@ -885,6 +887,23 @@ class SuiteInventory(EvidenceRequest):
         return SuiteInventories
 
 
+class Routes(EvidenceRequest):
+    """Asks which ways visible and hidden tests take through changed product code, where hidden ones fail."""
+
+    kind: ClassVar[str] = "routes"
+    command: str | None = None
+    """What runs the visible tests. None: what the baseline's files say."""
+    unseen: tuple[CommandRun, ...] = ()
+    """What runs tests that the attempt did not see."""
+    timeout_s: float = Field(default=900.0, gt=0)
+    """For one run of the visible tests."""
+
+    @property
+    def answer_type(self) -> type[TakenRoutes]:
+        """The ways they took."""
+        return TakenRoutes
+
+
 AnyRequest = (
     ParsedChange
     | CommandRun
@@ -907,6 +926,7 @@ AnyRequest = (
     | VerifierRun
     | Differential
     | SuiteInventory
+    | Routes
     | ModelScoring
 )
 """Every request there is."""

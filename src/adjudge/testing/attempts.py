@@ -68,6 +68,7 @@ from adjudge.records.evidence import (
     ProductScan,
     ReportedTests,
     ReportRun,
+    Routes,
     ScannedExamples,
     ScannedFile,
     ScannedHarness,
@@ -89,6 +90,7 @@ from adjudge.records.evidence import (
     VerifierRun,
 )
 from adjudge.records.paths import path_bytes
+from adjudge.records.routes import TakenRoutes
 from adjudge.records.sandbox import Ended, ExecResult, Usage, WorkspaceTree
 from adjudge.records.score import Recipe, ScorerOutcome
 from adjudge.records.task import Scenario, Task
@@ -280,6 +282,8 @@ class Attempt:
             return TreeComparison(outcome=Comparison.NOT_RUN, why="no test was changed")
         if isinstance(request, SuiteInventory):
             return SuiteInventories(why="no test was changed")
+        if isinstance(request, Routes):
+            return TakenRoutes(why="nothing was run")
         if isinstance(request, LeakScan):
             return FoundLeaks(traced=False)
         if isinstance(request, ConfinementRead):

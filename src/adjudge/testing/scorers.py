@@ -48,6 +48,7 @@ from adjudge.records.evidence import (
     OutputFile,
     ReportedTests,
     ReportRun,
+    Routes,
     SecretFindings,
     SecretScan,
     SuiteInventory,
@@ -56,6 +57,7 @@ from adjudge.records.evidence import (
     VerifierRun,
 )
 from adjudge.records.outputs import CheckedOutput
+from adjudge.records.routes import Arm, RoutedFunction, TakenRoutes
 from adjudge.records.sandbox import Ended
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome, Verdict
 from adjudge.records.testreport import (
@@ -221,6 +223,9 @@ def _variants(needs: Sequence[AnyRequest]) -> Iterator[tuple[str, dict[AnyReques
     inventories = [need for need in needs if isinstance(need, SuiteInventory)]
     for variant, taken in _inventories().items() if inventories else ():
         yield f", inventories: {variant}", dict.fromkeys(inventories, taken)
+    routes = [need for need in needs if isinstance(need, Routes)]
+    for variant, routed in _taken_routes().items() if routes else ():
+        yield f", routes: {variant}", dict.fromkeys(routes, routed)
     outputs = [need for need in needs if isinstance(need, OutputFile)]
     for variant, output in _outputs().items() if outputs else ():
         yield f", an output: {variant}", dict.fromkeys(outputs, output)
@@ -290,6 +295,27 @@ def _tree_comparisons() -> Mapping[str, TreeComparison]:
         for outcome in Comparison
     }
     return {**found, "nothing known": TreeComparison(outcome=Comparison.DIFFERS)}
+
+
+def _taken_routes() -> Mapping[str, TakenRoutes]:
+    """Ways through odd functions, entered never, always and more often than is counted."""
+    arms = tuple(
+        Arm(
+            line=1,
+            text="\x1b[31m\0",
+            visible=visible,
+            hidden=hidden,
+            came_visible=visible,
+            came_hidden=hidden,
+            above=0 if visible else None,
+        )
+        for visible, hidden in ((0, 0), (10**9, 0), (0, 10**9), (5, 1))
+    )
+    functions = tuple(
+        RoutedFunction(path="a\udcff", line=1, text="x", visible=visible, hidden=hidden, arms=arms)
+        for visible, hidden in ((0, 0), (1, 0), (0, 1), (50, 50), (10**9, 10**9))
+    )
+    return {"nothing written": TakenRoutes(), "odd functions": TakenRoutes(functions=functions)}
 
 
 def _inventories() -> Mapping[str, SuiteInventories]:

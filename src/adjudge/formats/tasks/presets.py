@@ -20,6 +20,7 @@ PRESETS: Final[Mapping[str, tuple[str, ...]]] = {
         "harness_unmodified",
         "test_inventory",
         "baseline_tests",
+        "same_routes",
         "workspace_confined",
         "no_leaks",
     )

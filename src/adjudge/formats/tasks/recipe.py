@@ -20,6 +20,7 @@ from adjudge.formats.tasks.document import Node
 from adjudge.formats.tasks.messages import describe, did_you_mean, nearest, unknown_key
 from adjudge.formats.tasks.presets import expand_presets
 from adjudge.formats.tasks.sections import Expect, Header, Label, ScenarioFolder
+from adjudge.formats.testcommands.spelling import unseen_runs
 from adjudge.formats.testcommands.suites import runs_tests
 from adjudge.records.base import Record
 from adjudge.records.score import Recipe, ScorerConfig, ScorerSpec
@@ -118,7 +119,8 @@ def parse_recipe(
             )
         expect = check(Expect, top["expect"], "expect", findings) if "expect" in top else Expect()
         threshold = expect.pass_threshold if expect is not None else None
-    lines = _with_commands(_lines(top[dialect], top.get("integrity"), dialect, findings, folder))
+    written = _lines(top[dialect], top.get("integrity"), dialect, findings, folder)
+    lines = _with_unseen(_with_commands(written))
     _refuse_same_names(top[dialect], dialect, findings)
     names = _names(lines)
     specs = [_spec(line, name, strict, findings) for line, name in zip(lines, names, strict=True)]
@@ -180,6 +182,25 @@ def _with_commands(lines: list[_Line]) -> list[_Line]:
         else:
             filled.append(line)
     return filled
+
+
+def _with_unseen(lines: list[_Line]) -> list[_Line]:
+    """Lines that watch tests which an attempt does not see, with the runs of those that have some."""
+
+    def takes(line: _Line) -> bool:
+        return getattr(line.config, "takes_unseen", False) and not getattr(line.config, "unseen", ())
+
+    if not any(map(takes, lines)):
+        return lines
+    testing = [line for line in lines if line.flags.type in _RUN_TESTS]
+    asked = [
+        need for line in testing for need in catalog.load("scorers", line.flags.type)().needs(line.config)
+    ]
+    found = tuple(unseen_runs(asked))
+    return [
+        replace(line, config=line.config.model_copy(update={"unseen": found})) if takes(line) else line
+        for line in lines
+    ]
 
 
 def _test_command(line: _Line) -> dict[str, Any] | None:

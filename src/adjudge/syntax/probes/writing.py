@@ -1,0 +1,261 @@
+"""Puts probes into a source file, so that whoever runs it says which ways it took.
+
+Nothing else changes: a probe in front of a statement is a statement, one in front of an expression yields
+nothing that counts. What a probe says goes to a file, a line a time and a bounded number of times, so that a
+process which is ended in the middle has said all the same what it did.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Final
+
+from tree_sitter import Node
+
+from adjudge.records.routes import MOST_COUNTED, Probe, ProbedSource
+from adjudge.syntax.grammars import grammar_of, parse_source
+from adjudge.syntax.probes.places import PROBED, How, Place, find_places
+
+__all__ = ["insert_all", "probe_source"]
+
+_MAX_SAID: Final = MOST_COUNTED
+"""How often one probe speaks in one process."""
+_CLOSES, _BETWEEN, _OPENS = range(3)
+_NAME: Final = "__adjudge__"
+_GO_NAME: Final = "adjudgeProbe__"
+_GO_FILE: Final = "adjudge_probe.go"
+
+_PYTHON: Final = """\
+from posix import open as o, write as w
+def probe(n, seen={{}}, at=[None]):
+    c = seen.get(n, 0)
+    if c < {most}:
+        seen[n] = c + 1
+        try:
+            if at[0] is None:
+                at[0] = o({target!r}, 1089, 438)
+            w(at[0], b"%d\\n" % n)
+        except OSError:
+            at[0] = None
+"""
+_JAVASCRIPT: Final = """
+function {name}(n{any}){any} {{
+  const self{any} = {name};
+  if (self.seen === undefined) {{
+    self.seen = new Map();
+    const own{any} = globalThis.process;
+    self.fs = own.getBuiltinModule ? own.getBuiltinModule("node:fs") : own.mainModule.require("node:fs");
+    self.append = self.fs.appendFileSync;
+  }}
+  const c = self.seen.get(n) || 0;
+  if (c < {most}) {{
+    self.seen.set(n, c + 1);
+    try {{ self.append({target}, n + "\\n"); }} catch {{}}
+  }}
+  return false;
+}}
+"""
+_GO: Final = """\
+package {package}
+
+import (
+	"os"
+	"strconv"
+	"sync"
+)
+
+var (
+	adjudgeLock__ sync.Mutex
+	adjudgeSeen__ = map[int]int{{}}
+	adjudgeFile__ *os.File
+)
+
+func {name}(n int) bool {{
+	adjudgeLock__.Lock()
+	defer adjudgeLock__.Unlock()
+	if adjudgeSeen__[n] < {most} {{
+		adjudgeSeen__[n]++
+		if adjudgeFile__ == nil {{
+			adjudgeFile__, _ = os.OpenFile("{target}", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0666)
+		}}
+		if adjudgeFile__ != nil {{
+			adjudgeFile__.WriteString(strconv.Itoa(n) + "\\n")
+		}}
+	}}
+	return false
+}}
+"""
+
+
+def probe_source(path: str, source: bytes, *, first: int, target: str) -> ProbedSource | None:
+    """Put probes into a file; None where nothing is known of its language, or it has errors.
+
+    Args:
+        path: Its path; the suffix says its language.
+        source: What it holds.
+        first: The number of its first probe.
+        target: The file that probes speak to, as an absolute path of plain characters.
+    """
+    grammar = grammar_of(path)
+    if grammar is None or grammar.name not in PROBED:
+        return None
+    root = parse_source(grammar, source)
+    if root.has_error:
+        return None
+    places = find_places(grammar.name, root)
+    if not places:
+        return None
+    writer = _Writer(grammar.name, source)
+    for index, place in enumerate(places):
+        writer.put(place, first + index)
+    beside: dict[str, str] = {}
+    if grammar.name == "python":
+        text = _PYTHON.format(most=_MAX_SAID, target=target)
+        at = _first_statement(root)
+        made = f"{_NAME} = (lambda n: (exec({text!r}, n), n['probe'])[1])({{}})\n"
+        writer.insert(at, made)
+    elif grammar.name == "go":
+        package = _package(root)
+        if package is None:
+            return None
+        text = _GO.format(package=package, name=_GO_NAME, most=_MAX_SAID, target=target)
+        beside[_GO_FILE] = text
+    else:
+        typed = ": any" if grammar.name != "javascript" else ""
+        text = _JAVASCRIPT.format(name=_NAME, any=typed, most=_MAX_SAID, target=f'"{target}"')
+        writer.insert(len(source), text, _OPENS)
+    lines = source.split(b"\n")
+    probes = tuple(_probe(place, index, first, lines) for index, place in enumerate(places))
+    return ProbedSource(probes=probes, inserted=writer.insertions(), beside=beside)
+
+
+def insert_all(source: bytes, inserted: Iterable[tuple[int, str]]) -> bytes:
+    """A source with texts in front of some of its bytes, which come in order."""
+    parts: list[bytes] = []
+    done = 0
+    for at, text in inserted:
+        parts += [source[done:at], text.encode()]
+        done = at
+    return b"".join((*parts, source[done:]))
+
+
+def _probe(place: Place, index: int, first: int, lines: list[bytes]) -> Probe:
+    def number(at: int) -> int | None:
+        return first + at if at >= 0 else None
+
+    text = lines[place.line - 1] if place.line <= len(lines) else b""
+    return Probe(
+        number=first + index,
+        line=place.line,
+        text=text.decode("utf-8", "replace").strip()[:200],
+        end_line=place.node.end_point[0] + 1,
+        function=number(place.function),
+        fork=number(place.fork),
+        above=number(place.above),
+        is_arm=place.is_arm,
+        is_function=place.is_function,
+    )
+
+
+class _Writer:
+    """Collects insertions, those of outer nodes outside of those of inner ones."""
+
+    def __init__(self, grammar: str, source: bytes) -> None:
+        self._grammar = grammar
+        self._source = source
+        self._inserted: list[tuple[int, int, int, int, str]] = []
+
+    def insert(self, at: int, text: str, order: int = _BETWEEN, span: int = 0) -> None:
+        """Insert in front of a byte: what closes there, then what stands alone, then what opens."""
+        sequence = len(self._inserted)
+        self._inserted.append((at, order, span, -sequence if order == _CLOSES else sequence, text))
+
+    def insertions(self) -> tuple[tuple[int, str], ...]:
+        """All of them, in order."""
+        return tuple((at, text) for at, *_, text in sorted(self._inserted))
+
+    def put(self, place: Place, number: int) -> None:
+        """Put one probe in its place."""
+        {"python": self._python, "go": self._go}.get(self._grammar, self._javascript)(place, number)
+
+    def _around(self, node: Node, before: str, after: str) -> None:
+        # Of two that open at a byte the larger one is outside; of two that close there, too.
+        span = node.end_byte - node.start_byte
+        self.insert(node.start_byte, before, _OPENS, -span)
+        self.insert(node.end_byte, after, _CLOSES, span)
+
+    def _python(self, place: Place, number: int) -> None:
+        call = f"{_NAME}({number})"
+        if place.how in (How.EXPRESSION, How.CONDITION):
+            self._around(place.node, f"({call} or (", "))")
+            return
+        statement = _first_of_block(place.node, is_function=place.is_function)
+        if statement is None:
+            return
+        at = statement.start_byte
+        line = self._source.rfind(b"\n", 0, at) + 1
+        indent = self._source[line:at].decode("utf-8", "replace")
+        self.insert(at, call + (f"\n{indent}" if not indent.strip() else "; "))
+
+    def _javascript(self, place: Place, number: int) -> None:
+        call = f"{_NAME}({number})"
+        node = place.node
+        if place.how is How.CONDITION and node.type == "parenthesized_expression":
+            self.insert(node.start_byte + 1, f"{call},(")
+            self.insert(node.end_byte - 1, ")")
+        elif place.how in (How.EXPRESSION, How.CONDITION):
+            self._around(node, f"({call},(", "))")
+        elif place.how is How.STATEMENT:
+            self._around(node, f"{{{call};", "}")
+        elif place.how is How.CASE:
+            self.insert(_behind_colon(node), f" {call};")
+        elif not _has_directive(node):
+            self.insert(node.start_byte + 1, f"{call};")
+
+    def _go(self, place: Place, number: int) -> None:
+        call = f"{_GO_NAME}({number})"
+        node = place.node
+        if place.how in (How.EXPRESSION, How.CONDITION):
+            self._around(node, f"{call} || (", ")")
+        elif place.how is How.CASE:
+            self.insert(_behind_colon(node), f" {call};")
+        elif place.how is How.BLOCK:
+            self.insert(node.start_byte + 1, f"{call};")
+
+
+def _first_of_block(block: Node, *, is_function: bool) -> Node | None:
+    statements = [child for child in block.named_children if child.type != "comment"]
+    if is_function and statements and _is_text(statements[0]):
+        statements = statements[1:]
+    return statements[0] if statements else None
+
+
+def _is_text(statement: Node) -> bool:
+    inner = statement.named_children
+    return statement.type == "expression_statement" and len(inner) == 1 and inner[0].type == "string"
+
+
+def _has_directive(block: Node) -> bool:
+    first = next((child for child in block.named_children if child.type != "comment"), None)
+    return first is not None and _is_text(first)
+
+
+def _first_statement(root: Node) -> int:
+    """Where the first statement begins before which another may stand."""
+    for child in root.named_children:
+        if child.type not in ("comment", "future_import_statement") and not _is_text(child):
+            return child.start_byte
+    return root.end_byte
+
+
+def _behind_colon(case: Node) -> int:
+    colon = next(child for child in case.children if child.type == ":")
+    return colon.end_byte
+
+
+def _package(root: Node) -> str | None:
+    for child in root.named_children:
+        if child.type == "package_clause":
+            name = child.named_children[0].text if child.named_children else None
+            return name.decode("utf-8", "replace") if name else None
+    return None
