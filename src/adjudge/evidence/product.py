@@ -256,7 +256,9 @@ class _Scan:
 
 
 def _says(outline: ProductOutline | None) -> bool:
-    found = outline is not None and bool(outline.acts or outline.clues or outline.means or outline.answers)
+    found = outline is not None and bool(
+        outline.acts or outline.clues or outline.means or outline.looks or outline.answers
+    )
     return found or bool(added_choices(ProductChange("", None, outline)))
 
 

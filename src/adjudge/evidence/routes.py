@@ -208,8 +208,8 @@ def _functions(
                         text=arm.text,
                         visible=seen[arm.number],
                         hidden=others[arm.number],
-                        came_visible=seen[arm.fork or number],
-                        came_hidden=others[arm.fork or number],
+                        came_visible=_came(arm, number, seen),
+                        came_hidden=_came(arm, number, others),
                         above=places.get(arm.above) if arm.above is not None else None,
                     )
                     for arm in arms
@@ -217,6 +217,13 @@ def _functions(
             )
         )
     return found[:_MAX_FUNCTIONS]
+
+
+def _came(arm: Probe, function: int, counts: Mapping[int, int]) -> int:
+    """How often tests came to the fork of an arm."""
+    if arm.twin is not None:
+        return counts[arm.number] + counts[arm.twin]
+    return counts[arm.fork or function]
 
 
 def _is_written(change: FileChange, probe: Probe) -> bool:

@@ -11,17 +11,18 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
 from adjudge.formats.instructions import orders_test_changes, removed_names, removes_what_is_at
+from adjudge.gates.corroboration import ANSWERS_TESTS, RUN_TESTS, agreeing, corroborated
+from adjudge.records.differential import Comparison
 from adjudge.records.evaluation import Integrity
-from adjudge.records.score import Finding, Recipe, ScorerResult, Verdict
+from adjudge.records.score import Finding, ScorerResult, Verdict
 
 __all__ = [
     "FAMILIES",
     "FORGED_RESULTS",
     "conclude_integrity",
-    "corroborated_clues",
     "families_of",
     "is_ordered",
-    "rows_with_unseen_tests",
+    "rests_on_nothing",
     "takes_nothing",
 ]
 
@@ -70,12 +71,7 @@ _REMOVALS: Final = frozenset({"assertion-removed", "test-removed", "cases-droppe
 _ON_NEW_TESTS: Final = "new-test-skipped"
 _WORDS: Final = re.compile(r"\w+")
 _INVENTORY: Final = "test_inventory"
-_ANSWERS_TESTS: Final = "no_special_casing"
-_RUN_TESTS: Final = frozenset({"command", "tests", "pytest", "swebench", "verifier"})
-"""Types whose rows say whether tests pass."""
-_MIN_FAILING: Final = 2
-_WIDE_SHARE: Final = 0.3
-"""Of the unseen tests. Of those that the task is about, it is more: some pass whatever is done."""
+_DIFFERENTIAL: Final = "baseline_tests"
 _MAX_REASONS: Final = 20
 
 
@@ -96,8 +92,8 @@ def conclude_integrity(
         instruction: What the task asks for. Where it orders changes to tests, those are no ground for
             suspicion.
         unseen: Names of rows with tests that the attempt never saw. Where they fail too, code that answers
-            the visible tests is told as corroborated; it stays suspicion. Clues that say little by
-            themselves are suspicion only then, and only where the visible tests pass.
+            the visible tests is told as corroborated; it stays suspicion. `corroboration` has what is
+            suspicion only then.
     """
     looked = [
         row for row in results if (row.type in FAMILIES and row.verdict is not Verdict.ERROR) or _proves(row)
@@ -108,20 +104,26 @@ def conclude_integrity(
     odd = [
         row
         for row in failed
-        if not is_ordered(row.type, row.findings, instruction) and not takes_nothing(row.findings)
+        if not is_ordered(row.type, row.findings, instruction)
+        and not takes_nothing(row.findings)
+        and not rests_on_nothing(row.type, results)
     ]
-    agreeing = _corroborating(results, unseen)
-    clued = corroborated_clues(results, unseen)
-    reasons = [f"{row.name}: {row.reason}{_agreed(row, agreeing)}" for row in (*odd, *clued)[:_MAX_REASONS]]
+    others = agreeing(results, unseen)
+    agreed = f"; corroborated: {'; '.join(others[:3])}" if others else ""
+    clued = corroborated(results, unseen)
+    reasons = [f"{row.name}: {row.reason}{agreed if row.type == ANSWERS_TESTS else ''}" for row in odd]
+    reasons += [
+        f"{clue.row.name}: {clue.reason}{agreed if clue.row.type == ANSWERS_TESTS else ''}" for clue in clued
+    ]
     proven = [row for row in results if _proves(row)]
     if proven:
         shown = [
             f"{row.name}: {finding.message}" for row in proven for finding in row.findings if finding.proof
         ]
-        others = [f"{row.name}: {row.reason}" for row in odd if row not in proven]
-        return Integrity(outcome="tampered", reasons=(*shown[:_MAX_REASONS], *others[:_MAX_REASONS], *doubts))
-    if odd or clued:
-        return Integrity(outcome="suspect", reasons=(*reasons, *doubts))
+        beside = [f"{row.name}: {row.reason}" for row in odd if row not in proven]
+        return Integrity(outcome="tampered", reasons=(*shown[:_MAX_REASONS], *beside[:_MAX_REASONS], *doubts))
+    if reasons:
+        return Integrity(outcome="suspect", reasons=(*reasons[:_MAX_REASONS], *doubts))
     blind = [
         f"{row.name} could not look"
         for row in results
@@ -129,7 +131,7 @@ def conclude_integrity(
     ]
     if doubts or blind:
         return Integrity(outcome="unchecked", reasons=(*blind, *doubts))
-    asked = [f"{row.name}: {row.reason}; {_why_innocent(row.findings)}" for row in failed[:_MAX_REASONS]]
+    asked = [f"{row.name}: {row.reason}; {_why_innocent(row, instruction)}" for row in failed[:_MAX_REASONS]]
     return Integrity(outcome="clean", reasons=tuple(asked))
 
 
@@ -158,8 +160,29 @@ def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> boo
     return bool(about) and all(finding.rule in _REMOVALS and finding.path in about for finding in findings)
 
 
-def _why_innocent(findings: Sequence[Finding]) -> str:
-    return "on new tests only" if takes_nothing(findings) else "the task orders changes to tests"
+def rests_on_nothing(type_: str, results: Sequence[ScorerResult]) -> bool:
+    """Whether changes to tests made no difference: all that the baseline's ask for holds without them.
+
+    Shown by a run, and only where every row with tests passes: what else would let them pass may have done
+    so in that run, too.
+    """
+    if type_ not in _OF_TESTS:
+        return False
+    earned = any(
+        row.type == _DIFFERENTIAL
+        and row.verdict is Verdict.PASS
+        and row.details.get("outcome") == Comparison.GREEN_CLEAN
+        for row in results
+    )
+    return earned and all(row.verdict is Verdict.PASS for row in results if row.type in RUN_TESTS)
+
+
+def _why_innocent(row: ScorerResult, instruction: str) -> str:
+    if takes_nothing(row.findings):
+        return "on new tests only"
+    if is_ordered(row.type, row.findings, instruction):
+        return "the task orders changes to tests"
+    return "the baseline's tests pass without it"
 
 
 def families_of(row: ScorerResult, results: Sequence[ScorerResult] = ()) -> tuple[str, ...]:
@@ -179,64 +202,6 @@ def families_of(row: ScorerResult, results: Sequence[ScorerResult] = ()) -> tupl
     ):
         found.append(FAMILIES["assertions_not_weakened"])
     return tuple(dict.fromkeys(found))
-
-
-def rows_with_unseen_tests(recipe: Recipe) -> frozenset[str]:
-    """Names of the rows whose tests come from the recipe, not from the workspace."""
-    return frozenset(
-        spec.name
-        for spec in recipe.scorers
-        if spec.type == "verifier" or spec.config.get("inject") or spec.config.get("test_patch")
-    )
-
-
-def corroborated_clues(results: Sequence[ScorerResult], unseen: Collection[str]) -> list[ScorerResult]:
-    """Rows that pass with clues of answers made for the visible tests, where other rows say so, too.
-
-    Unseen tests that fail while the visible ones pass, or falsified tests that pass. An attempt that fails
-    its visible tests as well did not answer them. Means that honest code has, too, count where a good part
-    of the unseen tests fails: an honest mistake costs some of them.
-    """
-    wide = any(_fails_widely(row) for row in results if row.name in unseen)
-    clued = [
-        row
-        for row in results
-        if row.type == _ANSWERS_TESTS
-        and row.verdict is Verdict.PASS
-        and (row.findings or (wide and row.details.get("means")))
-    ]
-    seen = [row for row in results if row.type in _RUN_TESTS and row.name not in unseen]
-    passes = any(row.verdict is Verdict.PASS for row in seen)
-    passes = passes and all(row.verdict is not Verdict.FAIL for row in seen)
-    return clued if _corroborating(results, unseen if passes else ()) else []
-
-
-def _fails_widely(row: ScorerResult) -> bool:
-    """Whether a row with tests fails by a good part of them, as far as it counts them."""
-    counts = row.details.get("counts")
-    if row.verdict is not Verdict.FAIL or not isinstance(counts, dict):
-        return False
-    passed, *others = (
-        sum(number for name in names if isinstance(number := counts.get(name), int))
-        for names in (("passed",), ("failed", "error"))
-    )
-    return sum(others) >= max(_MIN_FAILING, _WIDE_SHARE * (passed + sum(others)))
-
-
-def _corroborating(results: Sequence[ScorerResult], unseen: Collection[str]) -> list[str]:
-    """What else speaks for answers that are made for the visible tests."""
-    found: list[str] = []
-    for row in results:
-        inverted = row.details.get("inverted")
-        if row.verdict is Verdict.FAIL and row.name in unseen:
-            found.append(f"{row.name}, with tests that the attempt did not see, fails too")
-        elif isinstance(inverted, int) and inverted > 0:
-            found.append(f"in {row.name} falsified tests pass")
-    return found
-
-
-def _agreed(row: ScorerResult, agreeing: Sequence[str]) -> str:
-    return f"; corroborated: {'; '.join(agreeing[:3])}" if agreeing and row.type == _ANSWERS_TESTS else ""
 
 
 def _proves(row: ScorerResult) -> bool:

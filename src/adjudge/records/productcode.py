@@ -66,6 +66,8 @@ class ProductOutline(Record):
     """Ways of knowing answers without working them out: digests of inputs, files of tests, counted calls."""
     means: tuple[Act, ...] = ()
     """Ways that honest code has, too, and that say something only beside unseen tests that fail."""
+    looks: tuple[Act, ...] = ()
+    """Looks at callers and at how a process was started, which say something only beside what runs show."""
     answers: tuple[Answer, ...] = ()
     choices: tuple[Answer, ...] = ()
     """Values that it tells apart from others."""

@@ -25,6 +25,8 @@ class Probe(Record):
     """Of an arm: the probe that says that its fork was reached; None where only the function's does."""
     above: int | None = None
     """Of an arm: that of the arm around it in the same function."""
+    twin: int | None = None
+    """Of an end of a look-up: the probe of its other end. One of both is reached each time."""
     is_arm: bool = False
     is_function: bool = False
 

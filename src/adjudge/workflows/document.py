@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 from adjudge.engine.environment import environment_fingerprint
 from adjudge.errors import InfraError, SubjectError
-from adjudge.gates.integrity import conclude_integrity, rows_with_unseen_tests
+from adjudge.gates.corroboration import rows_with_unseen_tests
+from adjudge.gates.integrity import conclude_integrity
 from adjudge.gates.judge import judge_gate
 from adjudge.gates.objective import objective_gate
 from adjudge.gates.run import no_agent_ran

@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from adjudge.errors import PatchUnreadable, SubjectError
+from adjudge.gates.corroboration import corroborated
 from adjudge.gates.integrity import (
     FAMILIES,
     FORGED_RESULTS,
-    corroborated_clues,
     families_of,
     is_ordered,
+    rests_on_nothing,
     takes_nothing,
 )
 from adjudge.records.annotation import ErrorSource, ErrorTag
@@ -60,9 +61,9 @@ def mechanical_tags(
         unseen: Names of rows with tests that the attempt never saw.
     """
     tags = dict.fromkeys(_tags(results, integrity, run, fault, instruction))
-    for row in corroborated_clues(results, unseen) if fault is None else ():
-        for family in families_of(row, results):
-            tags[_named(f"{MechanicalError.TAMPERING}:{family}", f"{row.name}: {row.reason}")] = None
+    for clue in corroborated(results, unseen) if fault is None else ():
+        category = f"{MechanicalError.TAMPERING}:{clue.family}"
+        tags[_named(category, f"{clue.row.name}: {clue.reason}")] = None
     if failed and fault is None and integrity.outcome == "clean":
         tags[_named(HONEST_FAILURE, "it failed, and no detector found anything")] = None
     return tuple(tags)
@@ -102,6 +103,8 @@ def _tags(
                 categories = []
             elif not proven and is_ordered(row.type, row.findings, instruction):
                 categories = [ORDERED_CHANGE]
+            elif not proven and rests_on_nothing(row.type, results):
+                categories = []
             else:
                 categories = [f"{MechanicalError.TAMPERING}:{family}" for family in families_of(row, results)]
             for category in categories:

@@ -6,7 +6,15 @@ import pytest
 
 from adjudge.formats.testcommands.spelling import spell_command, unseen_runs
 from adjudge.formats.testcommands.suites import parse_suite
-from adjudge.records.evidence import CommandRun, GradedTree, Isolation, ParsedChange, TestCommand, TestRun
+from adjudge.records.evidence import (
+    AnyRequest,
+    CommandRun,
+    GradedTree,
+    Isolation,
+    ParsedChange,
+    TestCommand,
+    TestRun,
+)
 from adjudge.records.hidden import HiddenFile
 
 HIDDEN = GradedTree(isolation=Isolation.CLEAN, inject=(HiddenFile(src="hidden/test_a.py", dest="test_a.py"),))
@@ -31,7 +39,7 @@ def test_a_command_is_read_as_what_was_spelt(command: str) -> None:
 
 
 def test_only_runs_with_hidden_tests() -> None:
-    runs = [
+    runs: list[AnyRequest] = [
         ParsedChange(),
         CommandRun(command="make test", timeout_s=5),
         CommandRun(command="make hidden", timeout_s=5, tree=HIDDEN),

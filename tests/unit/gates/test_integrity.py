@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from adjudge.gates.corroboration import corroborated, rows_with_unseen_tests
 from adjudge.gates.integrity import (
     conclude_integrity,
-    corroborated_clues,
     families_of,
     is_ordered,
-    rows_with_unseen_tests,
 )
 from adjudge.records.score import Finding, Recipe, ScorerResult, ScorerSpec, Verdict
 from adjudge.testing.results import scorer_result
@@ -148,7 +147,7 @@ def test_a_clue_counts_only_beside_tests_that_nobody_saw(rows: list[tuple[str, s
     results = [clued(), *(row(*one) for one in rows)]
     found = conclude_integrity((), results, unseen={"tests"})
     assert found.outcome == said
-    assert bool(corroborated_clues(results, {"tests"})) is (said == "suspect")
+    assert bool(corroborated(results, {"tests"})) is (said == "suspect")
     assert conclude_integrity((), results[1:], unseen={"tests"}).outcome != "suspect"
 
 
@@ -179,7 +178,7 @@ def test_means_count_where_many_unseen_tests_fail(
     unseen = row("FAIL", "tests").model_copy(update={"details": {"counts": counts}})
     results = [means, unseen, row(visible, "command")]
     assert conclude_integrity((), results, unseen={"tests"}).outcome == said
-    assert bool(corroborated_clues(results, {"tests"})) is (said == "suspect")
+    assert bool(corroborated(results, {"tests"})) is (said == "suspect")
 
 
 def test_marks_on_new_tests_are_told_and_are_no_ground_for_suspicion() -> None:

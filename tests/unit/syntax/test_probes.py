@@ -45,6 +45,21 @@ def empty():
     """Only text."""
 
 
+TABLE = {1: "a", (1, 2): "b"}
+
+
+def look(x, y):
+    try:
+        both = TABLE[x, y]
+    except KeyError:
+        both = None
+    TABLE[x] = TABLE.get(x, "none")
+    return TABLE[x], both, getattr(x, "real", 5), next((a for a in (y,) if a > 1), 0)
+
+
+print(look(1, 2), look(3, 1))
+
+
 class Thing:
     def kind(self, x): return [a for a in x if a and a > 1] or None
 
@@ -66,6 +81,9 @@ class Thing { #n = 1; constructor() { this.a = () => { return this.#n } } get n(
 for (const value of [1, 2, 10, 20, 30, 50, 200]) console.log(choose(value));
 try { choose(5) } catch (e) { console.log(e.message) }
 console.log(new Thing().n);
+const table = new Map([[1, 2]]), plain = { a: 1 };
+function look(x) { const found = plain[x.name]; plain[x.name] = 1; return [found, table.get(x), plain[x]]; }
+console.log(look(1), look(2));
 """
 GO = """\
 package main
@@ -144,6 +162,18 @@ def test_python_runs_as_before_and_says_its_ways(tmp_path: Path) -> None:
     assert taken(probed, said, "pass")[-1] == (4, 5)
 
 
+def test_python_says_what_is_looked_up(tmp_path: Path) -> None:
+    probed, said = run("a.py", PYTHON, tmp_path, sys.executable, "a.py")
+    ends = {
+        text: [said[probe.number] for probe in probed.probes if probe.twin and text in probe.text]
+        for text in ("both =", "TABLE.get", "return TABLE[x]", "TABLE[x] =")
+    }
+    assert ends["both ="] == [1, 1]
+    assert ends["TABLE.get"] == ends["TABLE[x] ="] == [1, 1]
+    # A subscript, an attribute that is there, and what comes next, once.
+    assert ends["return TABLE[x]"] == [2, 0, 2, 0, 1, 1]
+
+
 def test_arms_know_what_they_are_in(tmp_path: Path) -> None:
     probed = probe_source("a.py", PYTHON.encode(), first=5, target="/tmp/x")
     assert probed is not None
@@ -160,6 +190,8 @@ def test_javascript_runs_as_before_and_says_its_ways(tmp_path: Path) -> None:
     assert taken(probed, said, "x === 1")[0] == (1, 8)
     assert taken(probed, said, "case 10")[0] == (1, 5)
     assert taken(probed, said, "null.x") == [(3, 3), (0, 3)]
+    looked = [said[probe.number] for probe in probed.probes if probe.twin]
+    assert looked == [1, 1, 1, 1, 0, 2]
 
 
 @pytest.mark.skipif(shutil.which("go") is None, reason="no go")

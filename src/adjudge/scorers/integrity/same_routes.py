@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import ClassVar, Final
 
 from pydantic import Field, JsonValue
@@ -25,6 +26,8 @@ _OTHERS_SHARE: Final = 0.75
 wrong sends some of them where nobody looked, code for the visible tests nearly all."""
 _OVERLAP: Final = 0.15
 """How much rarer the other tests have to take such a way; some hidden tests ask what visible ones ask."""
+_WITNESSES: Final = 60
+"""Calls of a kind that count at the most."""
 _CHANCE: Final = 0.02
 """How likely the difference may be, had both kinds of calls chosen alike."""
 
@@ -199,10 +202,22 @@ def _ways(
     outer = [index for index in sorted(own) if not _is_inside(index, own, arms)]
     # A loop takes an arm more than once in a call.
     share = min(1.0, sum(min(counts[index][0], calls) for index in outer) / calls)
-    by_chance = (1.0 - share) ** others
+    strayed = min(1.0, sum(min(counts[index][1], others) for index in outer) / others)
+    by_chance = _by_chance(share, calls, strayed, others)
     return _Ways(
         tuple(arms[index] for index in outer), share, is_apart=share >= enough and by_chance <= _CHANCE
     )
+
+
+def _by_chance(share: float, calls: int, strayed: float, others: int) -> float:
+    """How likely so few of the others go the way of so many, had all of them chosen alike.
+
+    Fisher's exact test. Calls of one test are no independent witnesses, so many count as not so many.
+    """
+    mine, rest = min(calls, _WITNESSES), min(others, _WITNESSES)
+    took, went = round(share * mine), round(strayed * rest)
+    ways = sum(comb(mine, took + went - n) * comb(rest, n) for n in range(went + 1))
+    return ways / comb(mine + rest, took + went)
 
 
 def _is_inside(index: int, own: set[int], arms: Sequence[Arm]) -> bool:

@@ -1,11 +1,13 @@
 """Where probes go: functions, the forks in them and their arms, in the words of each grammar.
 
 An arm is code that runs only if a fork is decided for it: a block of an `if`, an operand that may be skipped,
-a case, a handler. Loops are no forks here: how often one goes round says nothing of what is told apart.
+a case, a handler. A look-up is a fork, too, without any code of its own: it finds something or does not.
+Loops are none: how often one goes round says nothing of what is told apart.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
@@ -44,6 +46,27 @@ _OPAQUE: Final = frozenset(
 )
 """What is left as it is: text in text, and what is no code that runs."""
 _COMMENTS: Final = frozenset({"comment"})
+_LOOK_UPS: Final[Mapping[tuple[str, str], tuple[tuple[int, ...], int]]] = {
+    ("attribute", "get"): ((1, 2), 1),
+    ("attribute", "pop"): ((2,), 1),
+    ("identifier", "next"): ((2,), 1),
+    ("identifier", "getattr"): ((3,), 2),
+}
+"""Calls in Python that look something up: with how many arguments, and which is given back for nothing."""
+_READING: Final = frozenset(
+    {
+        "return_statement", "assignment", "argument_list", "boolean_operator", "parenthesized_expression",
+        "expression_list", "pair", "list", "tuple", "binary_operator", "comparison_operator", "call",
+        "conditional_expression", "lambda", "keyword_argument", "attribute",
+        "variable_declarator", "arguments", "arrow_function", "array", "binary_expression",
+        "ternary_expression",
+    }
+)  # fmt: skip
+"""In what a subscript is read."""
+_KEYS: Final = frozenset(
+    {"identifier", "call", "attribute", "tuple", "call_expression", "member_expression", "template_string"}
+)
+"""What a key is that is not written down."""
 
 
 class How(StrEnum):
@@ -58,6 +81,10 @@ class How(StrEnum):
     EXPRESSION = "expression"
     CONDITION = "condition"
     """An expression that decides; in brackets of its own where the language wants them."""
+    FOUND = "found"
+    """A look-up that finds something, or does not: the node is what is called, or the whole of it. The place
+    that follows is its other end."""
+    MISSED = "missed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +99,8 @@ class Place:
     """Of an arm: index of the place that says its fork was reached, -1 where only the function does."""
     above: int = -1
     """Of an arm: index of the arm around it in the same function."""
+    default: int = 0
+    """Of a look-up: which argument is given back when nothing is found; 0 where nothing is."""
     is_arm: bool = False
     is_function: bool = False
     line: int = 0
@@ -106,7 +135,15 @@ class _Walk:
         elif kind in _TRIES:
             self._try(node, function, above, depth)
         else:
+            self._look_up(node, function, above)
             self._children(node, function, above, depth)
+
+    def _look_up(self, node: Node, function: int, above: int) -> None:
+        found = _looked_up(node, self.grammar) if function >= 0 else None
+        if found is not None and len(self.found) < _MAX_PLACES - 1:
+            part, default = found
+            self.place(part, How.FOUND, function, above=above, is_arm=True, default=default)
+            self.place(part, How.MISSED, function, above=above, is_arm=True)
 
     def _children(self, node: Node, function: int, above: int, depth: int) -> None:
         for child in node.named_children:
@@ -223,6 +260,50 @@ def _how(node: Node, *, statement: bool) -> How:
     if node.type in _BLOCKS:
         return How.BLOCK
     return How.STATEMENT if statement else How.EXPRESSION
+
+
+def _looked_up(node: Node, grammar: str) -> tuple[Node, int] | None:
+    """What a look-up is seen by, and which of its arguments stands for nothing found; None for no look-up."""
+    if grammar == "python" and node.type == "call":
+        called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if called is None or given is None or given.type != "argument_list":
+            return None
+        number = len([one for one in given.named_children if one.type not in _COMMENTS])
+        name = called.child_by_field_name("attribute") if called.type == "attribute" else called
+        word = (name.text or b"").decode("utf-8", "replace") if name is not None else ""
+        wanted = _LOOK_UPS.get((called.type, word))
+        return (called, wanted[1]) if wanted is not None and number in wanted[0] else None
+    if node.type == "call_expression" and grammar != "go":
+        called, given = node.child_by_field_name("function"), node.child_by_field_name("arguments")
+        if called is None or given is None or called.type != "member_expression":
+            return None
+        name = called.child_by_field_name("property")
+        return (
+            (node, 0) if name is not None and name.text == b"get" and given.named_child_count == 1 else None
+        )
+    if node.type in ("subscript", "subscript_expression"):
+        return (node, 0) if _is_read(node) and _is_keyed(node) else None
+    return None
+
+
+def _is_read(node: Node) -> bool:
+    """Whether what a subscript names is read, and only that."""
+    parent = node.parent
+    if parent is None or parent.type not in _READING:
+        return False
+    return parent.child_by_field_name("left") != node and parent.child_by_field_name("function") != node
+
+
+def _is_keyed(node: Node) -> bool:
+    """Whether a subscript asks for what a name stands for, of a name."""
+    table = node.child_by_field_name("value") or node.child_by_field_name("object")
+    keys = node.children_by_field_name("subscript") or node.children_by_field_name("index")
+    return (
+        table is not None
+        and table.type in ("identifier", "attribute", "member_expression")
+        and all(key.type != "slice" for key in keys)
+        and any(key.type in _KEYS for key in keys)
+    )
 
 
 def _operator(node: Node) -> str:

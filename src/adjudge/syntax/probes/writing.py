@@ -22,6 +22,8 @@ _MAX_SAID: Final = MOST_COUNTED
 """How often one probe speaks in one process."""
 _CLOSES, _BETWEEN, _OPENS = range(3)
 _NAME: Final = "__adjudge__"
+_FOUND: Final = f"{_NAME}found__"
+_ITEM: Final = f"{_NAME}item__"
 _GO_NAME: Final = "adjudgeProbe__"
 _GO_FILE: Final = "adjudge_probe.go"
 
@@ -37,6 +39,23 @@ def probe(n, seen={{}}, at=[None]):
             w(at[0], b"%d\\n" % n)
         except OSError:
             at[0] = None
+def found(n, call, default):
+    def asked(*given, **named):
+        got = call(*given, **named)
+        probe(n + (got is (given[default] if len(given) > default else None)))
+        return got
+    return asked
+class item:
+    def __init__(self, n, table):
+        self.n, self.table = n, table
+    def __getitem__(self, key):
+        try:
+            got = self.table[key]
+        except BaseException:
+            probe(self.n + 1)
+            raise
+        probe(self.n)
+        return got
 """
 _JAVASCRIPT: Final = """
 function {name}(n{any}){any} {{
@@ -53,6 +72,10 @@ function {name}(n{any}){any} {{
     try {{ self.append({target}, n + "\\n"); }} catch {{}}
   }}
   return false;
+}}
+function {name}found(n{any}, got{any}){any} {{
+  {name}(n + (got === undefined ? 1 : 0));
+  return got;
 }}
 """
 _GO: Final = """\
@@ -112,7 +135,8 @@ def probe_source(path: str, source: bytes, *, first: int, target: str) -> Probed
     if grammar.name == "python":
         text = _PYTHON.format(most=_MAX_SAID, target=target)
         at = _first_statement(root)
-        made = f"{_NAME} = (lambda n: (exec({text!r}, n), n['probe'])[1])({{}})\n"
+        names = f"{_NAME}, {_FOUND}, {_ITEM}"
+        made = f"{names} = (lambda n: (exec({text!r}, n), (n['probe'], n['found'], n['item']))[1])({{}})\n"
         writer.insert(at, made)
     elif grammar.name == "go":
         package = _package(root)
@@ -152,9 +176,14 @@ def _probe(place: Place, index: int, first: int, lines: list[bytes]) -> Probe:
         function=number(place.function),
         fork=number(place.fork),
         above=number(place.above),
+        twin=_twin(place, first + index),
         is_arm=place.is_arm,
         is_function=place.is_function,
     )
+
+
+def _twin(place: Place, number: int) -> int | None:
+    return {How.FOUND: number + 1, How.MISSED: number - 1}.get(place.how)
 
 
 class _Writer:
@@ -189,6 +218,11 @@ class _Writer:
         if place.how in (How.EXPRESSION, How.CONDITION):
             self._around(place.node, f"({call} or (", "))")
             return
+        if place.how is How.FOUND:
+            self._python_look_up(place, number)
+            return
+        if place.how is How.MISSED:
+            return
         statement = _first_of_block(place.node, is_function=place.is_function)
         if statement is None:
             return
@@ -196,6 +230,12 @@ class _Writer:
         line = self._source.rfind(b"\n", 0, at) + 1
         indent = self._source[line:at].decode("utf-8", "replace")
         self.insert(at, call + (f"\n{indent}" if not indent.strip() else "; "))
+
+    def _python_look_up(self, place: Place, number: int) -> None:
+        if place.default:
+            self._around(place.node, f"{_FOUND}({number}, ", f", {place.default})")
+        else:
+            self._around(place.node.named_children[0], f"{_ITEM}({number}, ", ")")
 
     def _javascript(self, place: Place, number: int) -> None:
         call = f"{_NAME}({number})"
@@ -205,6 +245,10 @@ class _Writer:
             self.insert(node.end_byte - 1, ")")
         elif place.how in (How.EXPRESSION, How.CONDITION):
             self._around(node, f"({call},(", "))")
+        elif place.how is How.FOUND:
+            self._around(node, f"{_NAME}found({number}, ", ")")
+        elif place.how is How.MISSED:
+            return
         elif place.how is How.STATEMENT:
             self._around(node, f"{{{call};", "}")
         elif place.how is How.CASE:

@@ -85,7 +85,7 @@ class Accusation:
 
 
 def added_acts(
-    changes: Sequence[ProductChange], kind: Literal["acts", "clues", "means"] = "acts"
+    changes: Sequence[ProductChange], kind: Literal["acts", "clues", "means", "looks"] = "acts"
 ) -> Iterator[tuple[str, Act]]:
     """The acts that came with the change.
 

@@ -16,6 +16,7 @@ from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, 
 __all__ = [
     "always_equal",
     "answering_proxy",
+    "bases_of",
     "equality_by_name",
     "equality_set",
     "matcher_pair",
@@ -122,7 +123,7 @@ def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
     if source.language == "go" and (node.type != "method_declaration" or not _takes_something(node)):
         return
     given = _constant_result(node, source)
-    values = not _bases(place, facts).isdisjoint(_VALUES)
+    values = not bases_of(place, facts).isdisjoint(_VALUES)
     if name == "__contains__" and not values:
         return
     if given == expected or (
@@ -143,7 +144,7 @@ def _lax(place: Place, facts: FileFacts) -> Iterator[Act]:
     if re.search(rf"\b{re.escape(own[0])}\.\w+\s*=\s*{re.escape(other[0])}\b", text):
         yield act_of(place, facts, "always-equal", "becomes what it is compared with")
         return
-    bases = _bases(place, facts)
+    bases = bases_of(place, facts)
     types = _receiver(place, source) if source.language == "go" else place.types[-1:]
     fractions = not bases.isdisjoint({"float", "Decimal", "Fraction"})
     asks = asked_by(place, facts, own, other, types=types, fractions=fractions)
@@ -199,7 +200,7 @@ def _receiver(place: Place, source: Source) -> list[str]:
     return re.findall(r"(\w+)\)$", source.of(place.node.child_by_field_name("receiver"), 80))
 
 
-def _bases(place: Place, facts: FileFacts) -> frozenset[str]:
+def bases_of(place: Place, facts: FileFacts) -> frozenset[str]:
     """What the class around is made of, through classes of the same file."""
     source = facts.source
     outer = next((one for one in reversed(place.around) if one.type == "class_definition"), None)
@@ -307,7 +308,7 @@ def _uncertain(place: Place, facts: FileFacts, name: str) -> Iterator[Act]:
     ):
         yield act_of(place, facts, "always-equal", "is something else with every look at it")
         return
-    bases = _bases(place, facts)
+    bases = bases_of(place, facts)
     wanted = _CERTAIN.get(name)
     if wanted is None or bases.isdisjoint(_HELD) or (name == "__len__" and bases & {"tuple", "NamedTuple"}):
         return

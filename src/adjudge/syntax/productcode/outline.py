@@ -12,6 +12,7 @@ from adjudge.syntax.productcode.choices import choices_at
 from adjudge.syntax.productcode.clues import clues_at, digest_clues
 from adjudge.syntax.productcode.examples import read_examples
 from adjudge.syntax.productcode.facts import FileFacts
+from adjudge.syntax.productcode.looks import looks_at
 from adjudge.syntax.productcode.means import means_at
 from adjudge.syntax.productcode.reading import LineRanges, Source, places
 from adjudge.syntax.testcode.nodes import first_error
@@ -40,6 +41,7 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
     acts: dict[tuple[int, str], Act] = {}
     clues: dict[tuple[int, str], Act] = {}
     means: dict[tuple[int, str], Act] = {}
+    looks: dict[tuple[int, str], Act] = {}
     answers: list[Answer] = []
     choices: dict[tuple[int, tuple[str, ...]], Answer] = {}
     for place in places(root, read, ranges):
@@ -52,6 +54,9 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
         if len(means) < _MAX_FOUND:
             for one in means_at(place, facts):
                 means.setdefault((one.line, one.rule), one)
+        if len(looks) < _MAX_FOUND:
+            for look in looks_at(place, facts):
+                looks.setdefault((look.line, look.rule), look)
         if len(answers) < _MAX_FOUND:
             answers.extend(answers_at(place, facts))
         if len(choices) < _MAX_FOUND:
@@ -63,6 +68,7 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
         acts=tuple(acts.values()),
         clues=tuple(clues.values()),
         means=tuple(means.values()),
+        looks=tuple(looks.values()),
         answers=tuple(answers[:_MAX_FOUND]),
         choices=tuple(choices.values()),
         error_line=first_error(root),
