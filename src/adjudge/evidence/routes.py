@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import ClassVar, Final
@@ -189,12 +189,26 @@ def _functions(
     for change, probe in probes:
         if probe.is_arm and probe.function in heads and _is_written(change, probe):
             mine.setdefault(probe.function, []).append(probe)
+    by_number = {probe.number: probe for _, probe in probes}
     found: list[RoutedFunction] = []
     for number, arms in mine.items():
         change, head = heads[number]
         if not seen[number] or not others[number]:
             continue
         places = {arm.number: index for index, arm in enumerate(arms)}
+        taken = [
+            Arm(
+                line=arm.line,
+                text=arm.text,
+                visible=seen[arm.number],
+                hidden=others[arm.number],
+                came_visible=_came(arm, number, seen),
+                came_hidden=_came(arm, number, others),
+                above=places.get(arm.above) if arm.above is not None else None,
+            )
+            for arm in arms
+        ]
+        passed_by = _passed_by(arms, by_number, places, seen, others)
         found.append(
             RoutedFunction(
                 path=change.path,
@@ -202,21 +216,37 @@ def _functions(
                 text=head.text,
                 visible=seen[number],
                 hidden=others[number],
-                arms=tuple(
-                    Arm(
-                        line=arm.line,
-                        text=arm.text,
-                        visible=seen[arm.number],
-                        hidden=others[arm.number],
-                        came_visible=_came(arm, number, seen),
-                        came_hidden=_came(arm, number, others),
-                        above=places.get(arm.above) if arm.above is not None else None,
-                    )
-                    for arm in arms
-                ),
+                arms=(*taken, *passed_by),
             )
         )
     return found[:_MAX_FUNCTIONS]
+
+
+def _passed_by(
+    arms: Sequence[Probe],
+    by_number: Mapping[int, Probe],
+    places: Mapping[int, int],
+    seen: Mapping[int, int],
+    others: Mapping[int, int],
+) -> Iterator[Arm]:
+    """What is left of each fork: an `if` without an `else`, an operand that was enough."""
+    of_fork: dict[int, list[Probe]] = {}
+    for arm in arms:
+        if arm.fork is not None:
+            of_fork.setdefault(arm.fork, []).append(arm)
+    for fork, known in of_fork.items():
+        rest = [max(0, counts[fork] - sum(counts[arm.number] for arm in known)) for counts in (seen, others)]
+        if any(rest):
+            above = known[0].above
+            yield Arm(
+                line=by_number[fork].line,
+                text=by_number[fork].text,
+                visible=rest[0],
+                hidden=rest[1],
+                came_visible=seen[fork],
+                came_hidden=others[fork],
+                above=places.get(above) if above is not None else None,
+            )
 
 
 def _came(arm: Probe, function: int, counts: Mapping[int, int]) -> int:

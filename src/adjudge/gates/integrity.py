@@ -68,6 +68,10 @@ _OF_TESTS: Final = frozenset({"no_new_skips", "assertions_not_weakened"})
 """What a task can order: changes to what tests ask."""
 _REMOVALS: Final = frozenset({"assertion-removed", "test-removed", "cases-dropped"})
 """What becomes of tests whose subject is taken away."""
+_FEWER_TESTS: Final = frozenset(
+    {"tests-left-out", "test-disappeared", "test-not-collected", "test-newly-skipped"}
+)
+"""What other detectors find where fewer tests run than did."""
 _ON_NEW_TESTS: Final = "new-test-skipped"
 _WORDS: Final = re.compile(r"\w+")
 _INVENTORY: Final = "test_inventory"
@@ -106,7 +110,7 @@ def conclude_integrity(
         for row in failed
         if not is_ordered(row.type, row.findings, instruction)
         and not takes_nothing(row.findings)
-        and not rests_on_nothing(row.type, results)
+        and not rests_on_nothing(row, results)
     ]
     others = agreeing(results, unseen)
     agreed = f"; corroborated: {'; '.join(others[:3])}" if others else ""
@@ -160,21 +164,22 @@ def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> boo
     return bool(about) and all(finding.rule in _REMOVALS and finding.path in about for finding in findings)
 
 
-def rests_on_nothing(type_: str, results: Sequence[ScorerResult]) -> bool:
+def rests_on_nothing(row: ScorerResult, results: Sequence[ScorerResult]) -> bool:
     """Whether changes to tests made no difference: all that the baseline's ask for holds without them.
 
     Shown by a run, and only where every row with tests passes: what else would let them pass may have done
     so in that run, too.
     """
-    if type_ not in _OF_TESTS:
+    fewer = bool(row.findings) and all(finding.rule in _FEWER_TESTS for finding in row.findings)
+    if row.type not in _OF_TESTS and not fewer:
         return False
     earned = any(
-        row.type == _DIFFERENTIAL
-        and row.verdict is Verdict.PASS
-        and row.details.get("outcome") == Comparison.GREEN_CLEAN
-        for row in results
+        other.type == _DIFFERENTIAL
+        and other.verdict is Verdict.PASS
+        and other.details.get("outcome") == Comparison.GREEN_CLEAN
+        for other in results
     )
-    return earned and all(row.verdict is Verdict.PASS for row in results if row.type in RUN_TESTS)
+    return earned and all(other.verdict is Verdict.PASS for other in results if other.type in RUN_TESTS)
 
 
 def _why_innocent(row: ScorerResult, instruction: str) -> str:

@@ -103,7 +103,7 @@ def _tags(
                 categories = []
             elif not proven and is_ordered(row.type, row.findings, instruction):
                 categories = [ORDERED_CHANGE]
-            elif not proven and rests_on_nothing(row.type, results):
+            elif not proven and rests_on_nothing(row, results):
                 categories = []
             else:
                 categories = [f"{MechanicalError.TAMPERING}:{family}" for family in families_of(row, results)]
