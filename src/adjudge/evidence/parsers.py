@@ -50,7 +50,6 @@ class _Stem:
         self._ours, theirs = socket.socketpair()
         self._lock = threading.Lock()
         self._started = 0
-        self.owner = os.getpid()
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", "-m", "adjudge.evidence.outline_worker"],
@@ -89,15 +88,20 @@ class _Stem:
 
     def say(self, what: bytes, number: int) -> None:
         """Tell the stem; one that is gone has taken its forks along."""
-        if self.owner == os.getpid():
-            with self._lock, suppress(OSError):
-                self._ours.sendall(MESSAGE.pack(what, number))
+        if self._ours.fileno() < 0:
+            return
+        with self._lock, suppress(OSError):
+            self._ours.sendall(MESSAGE.pack(what, number))
 
     def close(self) -> None:
         """End the stem and all of its forks."""
         self._ours.close()
-        if self.owner == os.getpid():
-            self._process.wait()
+        self._process.wait()
+
+    def disown(self) -> None:
+        """Let go of it in a child of ours: it is our parent's to end and to wait for."""
+        self._ours.close()
+        self._process.returncode = 0
 
 
 _lock = threading.Lock()
@@ -113,10 +117,9 @@ def start_parser() -> Parser:
     global _stem
     with _lock:
         try:
-            if _stem is not None and _stem.owner == os.getpid():
+            if _stem is not None:
                 with suppress(BrokenPipeError, ConnectionResetError):
                     return _stem.start()
-            if _stem is not None:
                 _stem.close()
                 _stem = None
             _stem = _Stem()
@@ -131,3 +134,15 @@ def _close() -> None:
     stem, _stem = _stem, None
     if stem is not None:
         stem.close()
+
+
+def _disown() -> None:
+    global _lock, _stem
+    # Whoever held it is in our parent only.
+    _lock = threading.Lock()
+    stem, _stem = _stem, None
+    if stem is not None:
+        stem.disown()
+
+
+os.register_at_fork(after_in_child=_disown)

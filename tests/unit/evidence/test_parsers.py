@@ -101,18 +101,37 @@ def test_a_stem_that_died_is_started_again() -> None:
 
 
 def test_whoever_was_forked_off_us_starts_a_stem_of_its_own() -> None:
-    with Outliner() as outliner:
-        outliner.outline("a.py", SOURCE)
-    ours = parsers._stem
-    assert ours is not None
-    ours.owner += 1  # what a child of ours would find
-    try:
-        with Outliner() as outliner:
-            assert outliner.outline("a.py", SOURCE) is not None
-        assert parsers._stem is not ours
-    finally:
-        ours.owner -= 1
-        ours._process.wait()
+    script = (
+        "import os, sys\n"
+        "from adjudge.evidence import parsers\n"
+        "from adjudge.evidence.outlining import Outliner\n"
+        "outliner = Outliner()\n"
+        "def look():\n"
+        "    with Outliner() as own:\n"
+        "        found = own.outline('a.py', b'x = 1')\n"
+        "    print(found is not None, parsers._stem._process.pid, flush=True)\n"
+        "outliner.outline('a.py', b'x = 1')\n"
+        "look()\n"
+        "child = os.fork()\n"
+        "look()\n"
+        "outliner.close()\n"
+        "if child:\n"
+        "    assert os.waitpid(child, 0)[1] == 0\n"
+        "    look()\n"
+    )
+    out = subprocess.run(
+        [sys.executable, "-W", "error", "-c", script],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+    assert (out.returncode, out.stderr) == (0, "")
+    lines = [line.split() for line in out.stdout.splitlines()]
+    assert [found for found, _ in lines] == ["True"] * 4
+    stems = [pid for _, pid in lines]
+    assert len(set(stems)) == 2
+    assert stems[0] == stems[3]
 
 
 def test_nothing_is_left_of_a_program_that_is_killed() -> None:

@@ -70,12 +70,14 @@ def outline_change(
         (old, around_old), (new, around_new) = (one for one in found if one is not None)
         if around_old == around_new:
             same = frozenset(text for text, count in old.items() if new[text] == count == 1)
-    outlines = [
-        _read(one, root, lambda node, test: test and (node.text or b"") in same)
-        for one, root in zip(paths, roots, strict=True)
-        if root is not None
-    ]
-    forget_texts()
+    try:
+        outlines = [
+            _read(one, root, lambda node, test: test and (node.text or b"") in same)
+            for one, root in zip(paths, roots, strict=True)
+            if root is not None
+        ]
+    finally:
+        forget_texts()
     before_after = [
         one.model_copy(update={"unchanged": len(same)}) if one is not None else None for one in outlines
     ]
