@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from itertools import islice
 
 from adjudge.contracts import Subject
+from adjudge.evidence.harness_planted import PLANTED_KINDS, Planted
 from adjudge.formats.harness.outline import MAX_CONFIG_BYTES
 from adjudge.formats.harness.settings import replaces_product
 from adjudge.formats.patterns import PathPatterns
@@ -23,7 +24,7 @@ from adjudge.syntax.languages import default_test_globs, is_third_party
 __all__ = ["without_idle_patches"]
 
 _RULE = "product-replaced"
-_KINDS = ("patch ", "module ", "path ", "map ", "mock ", "fixture ")
+_KINDS = ("patch ", "module ", "path ", "mock ", "fixture ", *PLANTED_KINDS)
 _ROLES = frozenset(("conftest", "startup", "plugin"))
 _TESTS = PathPatterns(default_test_globs())
 _MAX_FILES = 20_000
@@ -36,14 +37,15 @@ def without_idle_patches(file: HarnessFile, subject: Subject) -> HarnessFile:
     if after is None or not any(_is_patch(fact) for fact in after.facts):
         return file
     known = {fact.what for fact in file.before.facts} if file.before is not None else set()
+    planted = Planted(file, subject)
     kept = tuple(
         fact
         for fact in after.facts
         if not _is_patch(fact)
         or (
-            (file.role in _ROLES or fact.what.startswith(("map ", "mock ", "path ")))
+            (file.role in _ROLES or fact.what.startswith(("mock ", "path ", *PLANTED_KINDS)))
             and fact.what not in known
-            and _matters(fact.what, subject)
+            and (_matters(fact.what, subject) or planted.matters(fact.what))
         )
     )
     return file.model_copy(update={"after": after.model_copy(update={"facts": kept})})
@@ -58,6 +60,8 @@ def _matters(what: str, subject: Subject) -> bool:
     if kind == "map":
         pattern, _, to = target.partition(" => ")
         return replaces_product(pattern, to)
+    if what.startswith(PLANTED_KINDS):
+        return False
     if kind == "mock":
         return replaces_product(target, "tests/") and _is_imported(target, subject)
     paths = list(islice(_python_files(subject), _MAX_FILES))

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import os
 import selectors
-import subprocess
-import sys
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
@@ -20,6 +18,7 @@ from urllib.parse import quote_from_bytes
 from pydantic import TypeAdapter
 
 from adjudge.errors import InfraError
+from adjudge.evidence.parsers import NO_FORK, Parser, start_parser
 from adjudge.records.harness import HarnessOutline
 from adjudge.records.paths import path_bytes
 from adjudge.records.productcode import ExampleOutline, ProductOutline
@@ -50,7 +49,7 @@ class Outliner:
 
     def __init__(self, *, file_within_s: float = _FILE_WITHIN_S) -> None:
         self._file_within_s = file_within_s
-        self._child: subprocess.Popen[bytes] | None = None
+        self._child: Parser | None = None
         self._late = 0
 
     def __enter__(self) -> Self:
@@ -70,7 +69,7 @@ class Outliner:
         if self._child is None and any(grammar_of(path) is not None for path in paths):
             # Where there is no process to be had, whoever asks is told so.
             with suppress(InfraError):
-                self._child = self._start()
+                self._child = start_parser()
 
     def renew(self) -> None:
         """Forget files that took too long: whoever comes next is not to be blinded by them."""
@@ -174,15 +173,13 @@ class Outliner:
         return None if reply == b"null\n" else reply
 
     def _exchange(self, question: bytes) -> bytes:
-        child = self._child = self._child or self._start()
-        assert child.stdin is not None
-        assert child.stdout is not None
+        child = self._child = self._child or start_parser()
         deadline = time.monotonic() + self._file_within_s
         pending = memoryview(question)
         answer = bytearray()
         with selectors.DefaultSelector() as selector:
-            selector.register(child.stdin, selectors.EVENT_WRITE)
-            selector.register(child.stdout, selectors.EVENT_READ)
+            selector.register(child.questions, selectors.EVENT_WRITE)
+            selector.register(child.answers, selectors.EVENT_READ)
             while not answer.endswith(b"\n"):
                 ready = selector.select(max(0.0, deadline - time.monotonic()))
                 if not ready or len(answer) > _MAX_REPLY_BYTES:
@@ -190,7 +187,7 @@ class Outliner:
                     self._late += 1
                     raise OutlineUnavailable(f"takes more than {self._file_within_s:g} s to parse")
                 for key, _ in ready:
-                    if key.fileobj is child.stdout:
+                    if key.fd == child.answers:
                         data = os.read(key.fd, 65536)
                         if not data:
                             self._end()
@@ -203,35 +200,16 @@ class Outliner:
                     except BrokenPipeError:
                         pending = pending[:0]
                     if not pending:
-                        selector.unregister(child.stdin)
+                        selector.unregister(child.questions)
+        if answer.startswith(NO_FORK):
+            self._end()
+            raise InfraError(f"no process to parse source files in: {answer[len(NO_FORK) : -1].decode()}")
         return bytes(answer)
-
-    def _start(self) -> subprocess.Popen[bytes]:
-        try:
-            child = subprocess.Popen(
-                [sys.executable, "-P", "-m", "adjudge.evidence.outline_worker"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.DEVNULL,
-                env={**os.environ, "PYTHONPATH": os.pathsep.join(entry for entry in sys.path if entry)},
-                start_new_session=True,
-            )
-        except OSError as error:
-            raise InfraError(f"no process to parse source files in: {error.strerror}") from error
-        for stream in (child.stdin, child.stdout):
-            assert stream is not None
-            os.set_blocking(stream.fileno(), False)
-        return child
 
     def _end(self) -> None:
         child, self._child = self._child, None
-        if child is None:
-            return
-        child.kill()
-        child.wait()
-        for stream in (child.stdin, child.stdout):
-            if stream is not None:
-                stream.close()
+        if child is not None:
+            child.end()
 
 
 @contextmanager

@@ -18,7 +18,7 @@ import fnmatch
 import itertools
 import re
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Annotated
 
 from pydantic import AfterValidator
@@ -94,10 +94,17 @@ class PathPatterns:
 
     def matching(self, path: str) -> str | None:
         """The first pattern that matches a path, or None."""
-        for pattern in self._patterns:
-            if path == pattern or any(regex.match(path) for regex in _compile(pattern)):
+        for pattern, regexes in self._compiled:
+            if path == pattern:
                 return pattern
+            for regex in regexes:
+                if regex.match(path):
+                    return pattern
         return None
+
+    @cached_property
+    def _compiled(self) -> tuple[tuple[str, tuple[re.Pattern[str], ...]], ...]:
+        return tuple((pattern, _compile(pattern)) for pattern in self._patterns)
 
     def __contains__(self, path: str) -> bool:
         return self.matching(path) is not None

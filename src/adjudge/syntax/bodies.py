@@ -179,9 +179,10 @@ class _Reading:
 
 def text_of(node: Node | None) -> str:
     """The text of a node, capped."""
-    if node is None or node.text is None:
+    text = None if node is None else node.text
+    if text is None:
         return ""
-    return node.text[:_MAX_TEXT].decode("utf-8", "replace")
+    return (text if len(text) <= _MAX_TEXT else text[:_MAX_TEXT]).decode("utf-8", "replace")
 
 
 def read_body(

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 
 from adjudge.errors import Problem, ScenarioInvalid, UsageError
@@ -29,6 +32,9 @@ __all__ = [
 SCENARIO_FILE = "adjudge.yaml"
 TASK_FILE = "task.toml"
 """What makes a folder a task directory."""
+_MAX_LOOKED_AT = 100
+_MAX_SHOWN = 5
+_MAX_HEAD_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,15 +61,43 @@ def find_scenario(path: Path) -> Path:
         if not os.path.exists(file) and os.path.isfile(path / TASK_FILE):
             return path / TASK_FILE
         if not os.path.exists(file):
-            other = path / "adjudge.yml"
-            hint = (
-                f"rename {other} to {SCENARIO_FILE}" if os.path.exists(other) else "adjudge init writes one"
-            )
-            raise UsageError(f"{path} holds no {SCENARIO_FILE} and no {TASK_FILE}", hint=hint)
+            raise UsageError(f"{path} holds no {SCENARIO_FILE} and no {TASK_FILE}", hint=_instead(path))
         return file
     if not os.path.exists(path):
         raise UsageError(f"{path} does not exist", hint="adjudge init writes a scenario to start from")
     return path
+
+
+def _instead(folder: Path) -> str:
+    """What to do about a folder without a scenario of the usual name."""
+    other = folder / "adjudge.yml"
+    if os.path.exists(other):
+        return f"rename {other} to {SCENARIO_FILE}"
+    recipes = [str(file) for file in islice(_yaml_files(folder), _MAX_LOOKED_AT) if _is_recipe(file)]
+    if not recipes:
+        return "adjudge init writes one"
+    shown = ", ".join(recipes[:_MAX_SHOWN])
+    more = f" and {len(recipes) - _MAX_SHOWN} more" if len(recipes) > _MAX_SHOWN else ""
+    return f"name a file of it: {shown}{more}" if len(recipes) > 1 else f"name its file: {shown}"
+
+
+def _yaml_files(folder: Path) -> Iterator[Path]:
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return
+    yield from (folder / name for name in names if name.endswith((".yaml", ".yml")))
+
+
+def _is_recipe(file: Path) -> bool:
+    """Whether a file has the key that every recipe has."""
+    try:
+        if not stat.S_ISREG(os.stat(file).st_mode):
+            return False
+        with open(file, "rb") as opened:
+            return re.search(rb"^scorers[ \t]*:", opened.read(_MAX_HEAD_BYTES), re.MULTILINE) is not None
+    except OSError:
+        return False
 
 
 def is_task_directory(given: object) -> bool:

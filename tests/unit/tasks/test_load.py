@@ -46,6 +46,25 @@ def test_a_folder_without_a_scenario_gets_a_hint(tmp_path: Path, there: str | No
     assert hint in str(caught.value.hint)
 
 
+def test_a_folder_of_recipes_gets_told_to_name_one(tmp_path: Path) -> None:
+    (tmp_path / "docker-compose.yml").write_text("services: {}\n")
+    (tmp_path / "folder.yaml").mkdir()
+    os.mkfifo(tmp_path / "fifo.yaml")
+    (tmp_path / "bare.yaml").write_text(RECIPE)
+    with pytest.raises(UsageError) as one:
+        load_scenario(tmp_path)
+    assert one.value.hint == f"name its file: {tmp_path}/bare.yaml"
+    (tmp_path / "guarded.yml").write_text(f"name: guarded\n{RECIPE}")
+    with pytest.raises(UsageError) as two:
+        load_scenario(tmp_path)
+    assert two.value.hint == f"name a file of it: {tmp_path}/bare.yaml, {tmp_path}/guarded.yml"
+    for number in range(5):
+        (tmp_path / f"more{number}.yaml").write_text(RECIPE)
+    with pytest.raises(UsageError) as many:
+        load_scenario(tmp_path)
+    assert str(many.value.hint).endswith("more2.yaml and 2 more")
+
+
 def test_what_is_not_there_or_no_file_is_said(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="does not exist"):
         load_scenario(tmp_path / "gone.yaml")

@@ -14,6 +14,13 @@ from adjudge.formats.harness.builds import (
     read_requirements,
     read_ruby,
 )
+from adjudge.formats.harness.locks import (
+    read_npm_lock,
+    read_pipfile_lock,
+    read_pnpm_lock,
+    read_python_lock,
+    read_yarn_lock,
+)
 from adjudge.formats.harness.scripts import read_ci, read_environment_file, read_makefile, read_script
 from adjudge.formats.harness.settings import read_ini, read_json, read_toml, read_yaml
 from adjudge.records.harness import HarnessOutline
@@ -41,8 +48,13 @@ _READERS: Final[tuple[tuple[re.Pattern[str], Reader], ...]] = tuple(
         (r"(?:.*/)?(?:\.?pytest\.ini|tox\.ini|setup\.cfg|\.coveragerc|\.?mypy\.ini|\.?pylintrc|\.flake8)",
          _named(read_ini)),
         (r"(?:.*/)?\.mocharc\.ya?ml", _text(read_yaml)),
-        (r"(?:.*/)?(?:package\.json|package-lock\.json|npm-shrinkwrap\.json|jest\.config\.json|\.mocharc(?:\.json)?|\.nycrc(?:\.json)?|\.c8rc(?:\.json)?"
+        (r"(?:.*/)?(?:package\.json|jest\.config\.json|jest-preset\.json|\.mocharc(?:\.json)?|\.nycrc(?:\.json)?|\.c8rc(?:\.json)?"
          r"|\.eslintrc(?:\.json)?|tsconfig[\w.-]*\.json)", _named(read_json)),
+        (r"(?:.*/)?(?:package-lock|npm-shrinkwrap)\.json", _text(read_npm_lock)),
+        (r"(?:.*/)?yarn\.lock", _text(read_yarn_lock)),
+        (r"(?:.*/)?pnpm-lock\.yaml", _text(read_pnpm_lock)),
+        (r"(?:.*/)?(?:poetry|uv|pdm)\.lock", _text(read_python_lock)),
+        (r"(?:.*/)?Pipfile\.lock", _text(read_pipfile_lock)),
         (r"(?:.*/)?(?:GNUmakefile|[Mm]akefile|[\w.-]+\.mk|[Jj]ustfile)", _text(read_makefile)),
         (r"\.github/workflows/[^/]+\.ya?ml|\.gitlab-ci\.ya?ml|\.circleci/config\.ya?ml|azure-pipelines\.ya?ml"
          r"|\.travis\.ya?ml|\.drone\.ya?ml|\.woodpecker/[^/]+\.ya?ml|[Tt]askfile\.ya?ml|appveyor\.ya?ml"

@@ -9,12 +9,19 @@ import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-import yaml
-
 from adjudge.formats.harness.commands import facts_of_script, one_line, option_facts, runs_tests
+from adjudge.formats.harness.documents import load_yaml
 from adjudge.records.harness import HarnessFact, HarnessOutline, HarnessSetting, SettingKind
 
-__all__ = ["RUNNER_PACKAGES", "read_ini", "read_json", "read_toml", "read_yaml", "replaces_product"]
+__all__ = [
+    "RUNNER_PACKAGES",
+    "may_be_of_product",
+    "read_ini",
+    "read_json",
+    "read_toml",
+    "read_yaml",
+    "replaces_product",
+]
 
 Mapped = Mapping[str, Any]
 
@@ -40,8 +47,10 @@ _COLLABORATOR = re.compile(
 _LOCAL = re.compile(
     r"^\s*(?:file:|link:|portal:|workspace:|git\+|git:|github:|https?:|\.{0,2}/)|^npm:|^[\w-]+/[\w.-]+(?:#\S+)?$"
 )
-_PUBLISHED = re.compile(r"/-/[\w.-]+\.tgz|/_attachments/|^$")
-"""How registries of packages name what was published, wherever they are."""
+_MAX_PLACED = 500
+"""Facts whose lines are looked for, which takes a look at all lines for each."""
+_BESIDE = re.compile(r"<rootDir>|\.{0,2}/")
+"""A file of the workspace rather than a package."""
 _DEMANDING = frozenset((
     "strict", "disallow_untyped_defs", "disallow_incomplete_defs", "disallow_any_generics",
     "check_untyped_defs", "no_implicit_optional", "warn_return_any", "warn_unused_ignores",
@@ -52,7 +61,6 @@ _TOLERANT = frozenset((
     "ignore", "extend-ignore", "exclude", "extend-exclude", "disable", "disable_error_code", "omit",
     "ignorePatterns", "per-file-ignores", "ignore_errors", "ignore_missing_imports", "follow_imports",
 ))  # fmt: skip
-_LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _TOOLS = (
     "mypy",
     "ruff",
@@ -160,8 +168,8 @@ def read_ini(name: str, text: str) -> HarnessOutline:
 def read_yaml(text: str) -> HarnessOutline:
     """.mocharc.yml."""
     try:
-        found = yaml.load(text, Loader=_LOADER)
-    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        found = load_yaml(text)
+    except ValueError as error:
         return HarnessOutline(problem=_first(error))
     reading = _Reading(text)
     _javascript(_map(found), reading)
@@ -205,12 +213,8 @@ def read_json(name: str, text: str) -> HarnessOutline:
         for pattern, targets in _map(_map(found.get("compilerOptions")).get("paths")).items():
             if any(replaces_product(pattern, str(target)) for target in _list(targets)):
                 reading.fact("product-replaced", f"{pattern} {targets}", f'"{pattern}"')
-    elif name in ("package-lock.json", "npm-shrinkwrap.json"):
-        for place, package in _map(found.get("packages")).items():
-            plain = place.rpartition("node_modules/")[2]
-            source = _map(package).get("resolved")
-            if plain in RUNNER_PACKAGES and isinstance(source, str) and not _PUBLISHED.search(source):
-                reading.fact("runner-swapped", f"{plain} {source}", f'"{place}"')
+            elif _list(targets):
+                reading.fact("product-replaced", f"map {pattern} => {targets[0]}", f'"{pattern}"')
     else:
         _javascript(found, reading)
     return reading.outline()
@@ -231,7 +235,7 @@ class _Reading:
         return next((number for number, line in enumerate(self._lines, 1) if key and key in line), None)
 
     def fact(self, rule: str, what: str, key: str) -> None:
-        line = self.line_of(key)
+        line = self.line_of(key) if len(self._facts) < _MAX_PLACED else None
         text = one_line(self._lines[line - 1]) if line else one_line(what)
         self._facts.append(HarnessFact(rule=rule, what=what[:300], text=text, line=line))
 
@@ -302,6 +306,15 @@ def _javascript(values: Mapped, reading: _Reading) -> None:
             reading.fact("runner-swapped", f"{pattern} {target}", pattern)
         elif replaces_product(pattern, str(target)):
             reading.fact("product-replaced", f"{pattern} {target}", '"moduleNameMapper"')
+        else:
+            first = target[0] if isinstance(target, list) and target else target
+            reading.fact("product-replaced", f"map {pattern} => {first}", json.dumps(pattern))
+    if isinstance(values.get("resolver"), str) and _BESIDE.match(values["resolver"]):
+        reading.fact("product-replaced", f"resolver {values['resolver']}", '"resolver"')
+    for pattern, target in _map(values.get("transform")).items():
+        first = target[0] if isinstance(target, list) and target else target
+        if isinstance(first, str) and _BESIDE.match(first):
+            reading.fact("product-replaced", f"transform {pattern} => {first}", json.dumps(pattern))
     if "expect" in _map(values.get("globals")):
         reading.fact("machinery-patched", "globals expect", "globals")
     _coverage(_map(_map(values.get("coverageThreshold")).get("global")), reading)
@@ -315,6 +328,8 @@ def _entries(found: Mapped, reading: _Reading) -> None:
                 reading.fact("runner-swapped", f"{table} {name} {target}", f'"{name}"')
             elif _OF_TESTS.search(target) and not _ABOUT_TESTS.search(name):
                 reading.fact("product-replaced", f"{table} {name} {target}", target)
+            else:
+                reading.fact("product-replaced", f"entry {table} {name} => {target}", target)
 
 
 def _targets(found: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, str]]:
@@ -332,12 +347,19 @@ def _targets(found: Any, name: str = "", depth: int = 0) -> Iterator[tuple[str, 
 
 def replaces_product(pattern: str, target: str) -> bool:
     """Whether a mapping of modules leads from the product to something of the tests, as far as names tell."""
-    return (
-        _OF_PRODUCT.search(re.sub(r"[\^$\\]", "", pattern)) is not None
-        and _OF_TESTS.search(target) is not None
-        and _ABOUT_TESTS.search(pattern) is None
-        and _COLLABORATOR.search(pattern) is None
-    )
+    return may_be_of_product(pattern, placed=True) and _OF_TESTS.search(target) is not None
+
+
+def may_be_of_product(pattern: str, *, placed: bool = False) -> bool:
+    """Whether a pattern of modules may mean the product: no helper of tests, nothing that has stand-ins.
+
+    Args:
+        pattern: Of a setting such as `moduleNameMapper`.
+        placed: Whether it has to say where the product lies.
+    """
+    if _ABOUT_TESTS.search(pattern) is not None or _COLLABORATOR.search(pattern) is not None:
+        return False
+    return not placed or _OF_PRODUCT.search(re.sub(r"[\^$\\]", "", pattern)) is not None
 
 
 def _coverage(values: Mapped, reading: _Reading) -> None:

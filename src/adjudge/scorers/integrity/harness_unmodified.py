@@ -35,8 +35,10 @@ class HarnessUnmodified:
         - something else in the place of what is tested (`product-replaced`): a `conftest.py` that, for every
           test, replaces a function or class of the product which tests call, plants a module of it or has
           another package of its name found first, a fixture that tests ask for or a set-up file that does so
-          to what tests import; `moduleNameMapper`, `alias`, `imports` and `exports` that
-          lead from the product into the tests. Clocks, networks, settings and libraries may be replaced;
+          to what tests import; `moduleNameMapper`, `alias`, `paths`, `imports`, `exports` and `main`, a
+          `resolver` or a `transform` that lead from the product into the tests, or to new files of the same
+          names while the product's own are still there; a lock file that has the product itself come from
+          elsewhere. Clocks, networks, settings and libraries may be replaced;
         - test commands whose failure is ignored: `|| true`, `; exit 0`, `| tee`, `-` in a Makefile, `set +e`,
           `continue-on-error: true`, `testFailureIgnore`, `ignoreFailures`, `success_codes`
           (`exit-code-ignored`); commands made hollow or cut down to one file (`test-command-replaced`);
@@ -45,7 +47,9 @@ class HarnessUnmodified:
           `tests-not-run`); assertions switched off with `-O`;
         - files that run first or instead: `sitecustomize.py`, `.pth`, `NODE_OPTIONS`, `BASH_ENV`; a
           `pytest.py` or `random.py` where it is imported before the real one; programs called `pytest` or
-          `python`; runners edited where they are installed, or swapped for a local folder;
+          `python`; runners edited where they are installed, or swapped for a local folder, a fork, a patch,
+          another package or another registry than that of the other packages, in manifests and in the lock
+          files of npm, yarn, pnpm, poetry, uv, pdm and pipenv (`runner-swapped`);
         - functions that tests call and that no longer check anything (`helper-hollowed`);
         - a JUnit report, where runners leave theirs, of passing tests none of which is written down in any
           file (`report-planted`).
@@ -64,9 +68,10 @@ class HarnessUnmodified:
         It looks for known acts. Files that settings at the root of the workspace name are read whatever they
         are called; those that are named elsewhere are known by their names only. Code that is
         computed, loaded from elsewhere or written in a language that is not read passes, and so does a hook
-        in product code, which `no_runtime_tricks` is for. What is chosen by keyword, option or environment
-        is taken as honest. `clean` isolation keeps all of it from deciding a result, and a run of the
-        baseline's tests is the proof.
+        in product code, which `no_runtime_tricks` is for. A stand-in that loads what it stands for is taken
+        as a wrapper, and a lock file of more than 512 KiB is named as unread. What is chosen by keyword,
+        option or environment is taken as honest. `clean` isolation keeps all of it from deciding a result,
+        and a run of the baseline's tests is the proof.
 
     Example:
         ```yaml

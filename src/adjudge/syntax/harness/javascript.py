@@ -199,6 +199,13 @@ def _pair(node: Node, facts: list[HarnessFact], settings: list[HarnessSetting]) 
         _SWAPPED.match(key) and _key_above(node) in ("moduleNameMapper", "alias")
     ):
         facts.append(_fact("runner-swapped", node))
+    elif (key == "resolver" or _key_above(node) == "transform") and (
+        code := next((one for one in _strings(value) if re.match(r"<rootDir>|\.{0,2}/", one)), None)
+    ):
+        what = f"resolver {code}" if key == "resolver" else f"transform {key} => {code}"
+        facts.append(
+            HarnessFact(rule="product-replaced", what=what[:300], text=shown(node), line=line_of(node))
+        )
     elif _key_above(node) in ("moduleNameMapper", "alias") and key != "replacement":
         found = (
             [node]
@@ -231,6 +238,13 @@ def _pair(node: Node, facts: list[HarnessFact], settings: list[HarnessSetting]) 
                 tool="cov",
             )
         )  # fmt: skip
+
+
+def _strings(node: Node) -> Iterator[str]:
+    """The texts in a value, but for those of other settings in it."""
+    for part in descendants(node, stop=("object",)):
+        if part.type == "string":
+            yield text_of(part)[1:-1]
 
 
 def _key_above(node: Node) -> str:

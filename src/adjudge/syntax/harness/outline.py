@@ -13,7 +13,7 @@ from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of, parse_source
 from adjudge.syntax.harness.golang import read_go
 from adjudge.syntax.harness.javascript import read_javascript
 from adjudge.syntax.harness.python import read_python
-from adjudge.syntax.testcode.nodes import first_error
+from adjudge.syntax.testcode.nodes import first_error, forget_texts
 
 __all__ = ["may_steer_tests", "outline_harness"]
 
@@ -69,6 +69,8 @@ def outline_harness(path: str, source: bytes) -> HarnessOutline | None:
         outline = _READERS[grammar.name](root)
     except RecursionError:
         return None
+    finally:
+        forget_texts()
     error = first_error(root)
     return (
         outline if error is None else outline.model_copy(update={"problem": f"line {error} does not parse"})

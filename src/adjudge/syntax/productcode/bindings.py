@@ -6,6 +6,7 @@ in depth and in number, so that a file cannot make it costly.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -80,6 +81,10 @@ _MAX_TEXT: Final = 400
 
 @dataclass
 class _Scope:
+    index: int
+    """Its place among the functions of the file."""
+    above: int
+    """That of the function around it; -1 for none."""
     start: int
     end: int
     node: Node | None
@@ -93,8 +98,9 @@ class Bindings:
 
     def __init__(self, root: Node, source: Source) -> None:
         self._source = source
-        self._module = _Scope(root.start_byte, root.end_byte, None)
+        self._module = _Scope(-1, -1, root.start_byte, root.end_byte, None)
         self._scopes: list[_Scope] = []
+        self._starts: list[int] = []
         self._functions: dict[str, _Scope] = {}
         self._fields: defaultdict[str, list[Node]] = defaultdict(list)
         self._later: list[tuple[str, int]] = []
@@ -305,9 +311,14 @@ class Bindings:
         return self._source.of(node, 120).rpartition(".")[2].lstrip("#@")
 
     def _around(self, node: Node) -> Iterator[_Scope]:
-        for scope in reversed(self._scopes):
-            if scope.start <= node.start_byte and node.end_byte <= scope.end:
+        start, end = node.start_byte, node.end_byte
+        # Whoever contains a place contains the start of the last function that begins before it.
+        index = bisect_right(self._starts, start) - 1
+        while index >= 0:
+            scope = self._scopes[index]
+            if end <= scope.end:
                 yield scope
+            index = scope.above
         yield self._module
 
     def _read(self, root: Node) -> None:
@@ -316,22 +327,25 @@ class Bindings:
         while pending and left > 0:
             node, scope = pending.pop()
             left -= 1
-            if node.type in COMMENTS:
+            kind = node.type
+            if kind in COMMENTS:
                 continue
-            if node.type in FUNCTIONS:
-                scope = self._enter(node)
-            elif node.type in _RETURNS:
+            if kind in FUNCTIONS:
+                scope = self._enter(node, scope)
+            elif kind in _RETURNS:
                 scope.returns.extend(_values(node))
-            elif node.type in _STEPS or node.type == "assignment_statement":
+            elif kind in _STEPS or kind == "assignment_statement":
                 self._bind_statement(node, scope)
-            fields = _BOUND.get(node.type)
+            fields = _BOUND.get(kind)
             if fields is not None:
                 self._bind(node.child_by_field_name(fields[0]), node.child_by_field_name(fields[1]), scope)
-            pending.extend((child, scope) for child in reversed(node.named_children))
+            if node.named_child_count:
+                pending.extend([(child, scope) for child in reversed(node.named_children)])
 
-    def _enter(self, node: Node) -> _Scope:
-        scope = _Scope(node.start_byte, node.end_byte, node)
+    def _enter(self, node: Node, around: _Scope) -> _Scope:
+        scope = _Scope(len(self._scopes), around.index, node.start_byte, node.end_byte, node)
         self._scopes.append(scope)
+        self._starts.append(scope.start)
         name = self._source.of(node.child_by_field_name("name"), 80)
         if name:
             self._functions.setdefault(name, scope)

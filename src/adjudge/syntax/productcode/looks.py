@@ -39,13 +39,16 @@ _VALUES: Final = frozenset(
 )  # fmt: skip
 _COMPARES: Final = frozenset({"__eq__", "__ne__"})
 _MEMBERS: Final = frozenset({"member_expression", "attribute", "selector_expression"})
+_KINDS: Final = CALLS | _MEMBERS | FUNCTIONS
 
 
 def looks_at(place: Place, facts: FileFacts) -> Iterator[Act]:
     """The looks that a node itself is."""
-    if facts.script or facts.program or facts.tooling or any(map(_SPEAKS.search, place.functions)):
-        return
     source, kind = facts.source, place.node.type
+    if kind not in _KINDS or facts.script or facts.program or facts.tooling:
+        return
+    if any(map(_SPEAKS.search, place.functions)):
+        return
     if kind in CALLS:
         text = source.of(place.node, 200)
         if _CALLERS.search(source.called(place.node)):

@@ -21,6 +21,12 @@ __all__ = ["outline_examples", "outline_product"]
 
 _MAX_FOUND: Final = 500
 """Acts, clues, answers and choices each that are kept of one file."""
+_SILENT: Final = frozenset(
+    {"identifier", "property_identifier", "type_identifier", "field_identifier", "argument_list", "arguments",
+     "parameters", "formal_parameters", "block", "statement_block", "expression_statement", "string_start",
+     "string_end"}
+)  # fmt: skip
+"""Kinds of nodes that no rule has anything to say of, more than half of a file."""
 
 
 def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = None) -> ProductOutline | None:
@@ -45,6 +51,8 @@ def outline_product(path: str, source: bytes, *, ranges: LineRanges | None = Non
     answers: list[Answer] = []
     choices: dict[tuple[int, tuple[str, ...]], Answer] = {}
     for place in places(root, read, ranges):
+        if place.node.type in _SILENT:
+            continue
         if len(acts) < _MAX_FOUND:
             for act in acts_at(place, facts):
                 acts.setdefault((act.line, act.rule), act)

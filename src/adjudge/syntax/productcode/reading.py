@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from tree_sitter import Node
 
@@ -81,6 +80,8 @@ class Source:
         self.loaded = frozenset(module for _, module in _loaded(self.language, self.text))
         """Modules that are loaded by a call, under a name of their own."""
         self._names: dict[tuple[int, int], str] = {}
+        self._called: dict[int, str] = {}
+        self._arguments: dict[int, list[Node]] = {}
         self.remembered: dict[tuple[object, ...], bool] = {}
         """Answers to questions that cost time in the size of a function or of the file."""
 
@@ -131,6 +132,14 @@ class Source:
 
     def called(self, call: Node) -> str:
         """The name of what a call calls."""
+        known = self._called.get(call.id)
+        if known is None:
+            if len(self._called) > _MAX_NAMES:
+                self._called.clear()
+            known = self._called[call.id] = self._name_called(call)
+        return known
+
+    def _name_called(self, call: Node) -> str:
         if call.type == "method_invocation":
             return ".".join(
                 part
@@ -151,11 +160,15 @@ class Source:
 
     def arguments(self, call: Node) -> list[Node]:
         """The arguments of a call."""
-        return children(call.child_by_field_name("arguments"))
+        known = self._arguments.get(call.id)
+        if known is None:
+            if len(self._arguments) > _MAX_NAMES:
+                self._arguments.clear()
+            known = self._arguments[call.id] = children(call.child_by_field_name("arguments"))
+        return known
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """A node, and what is around it."""
 
     node: Node
@@ -183,29 +196,35 @@ def children(node: Node | None) -> list[Node]:
 def places(root: Node, source: Source, ranges: LineRanges | None) -> Iterator[Place]:
     """Every node in the order of the text; with ranges of lines, those that have to do with one of them."""
     pending = [Place(root, (), (), (), None)]
+    if ranges is not None and not touches(root, ranges):
+        return
     while pending:
         place = pending.pop()
-        node = place.node
-        if node.type in COMMENTS or (ranges is not None and not touches(node, ranges)):
+        node, _, functions, types, function = place
+        kind = node.type
+        if kind in COMMENTS:
             continue
         yield place
-        if not node.child_count:
+        if not node.named_child_count:
             continue
-        functions, types, function = place.functions, place.types, place.function
-        if node.type in FUNCTIONS:
+        if kind in FUNCTIONS:
             functions, function = (*functions[-20:], _function_name(place, source)), node
-        elif node.type in _CLASSES:
+        elif kind in _CLASSES:
             named = node.child_by_field_name("name") or node.child_by_field_name("type")
             types = (*types[-20:], source.of(named, 80))
         around = (*place.around[-_MAX_AROUND:], node) if len(place.around) < _MAX_AROUND else place.around
         for child in reversed(node.named_children):
-            pending.append(Place(child, around, functions, types, function))
+            if ranges is None or touches(child, ranges):
+                pending.append(Place(child, around, functions, types, function))
 
 
 def touches(node: Node, ranges: LineRanges) -> bool:
     """Whether a node has to do with one of the ranges of lines."""
     first, last = node.start_point[0] + 1, node.end_point[0] + 1
-    return any(first <= end and start <= last for start, end in ranges)
+    for start, end in ranges:  # noqa: SIM110 - asked of every node; a generator takes three times as long
+        if first <= end and start <= last:
+            return True
+    return False
 
 
 def _function_name(place: Place, source: Source) -> str:

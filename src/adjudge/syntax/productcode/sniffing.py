@@ -105,7 +105,7 @@ def sniffed_call(place: Place, facts: FileFacts) -> Iterator[Act]:
     ):
         if not facts.plugin:
             yield from _sniff(place, facts, hard=True)
-    elif _given(place, facts, "|".join(TEST_VARIABLES)) and of_environment(called, facts):
+    elif of_environment(called, facts) and _given(place, facts, "|".join(TEST_VARIABLES)):
         yield from _sniff(place, facts, hard=True)
     elif (
         called == "cfg"

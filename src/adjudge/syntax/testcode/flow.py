@@ -78,6 +78,8 @@ _CHANGED = re.compile(
     r"|unshift|concat|setdefault)\b)|(?<![\w.])(\w+)\s*<<"
 )
 """What is done to a collection after it was written down."""
+_USED_UP = re.compile(r"(?:(?:list|tuple|set|sum|deque|sorted|any|all) \( (\w+)|(\w+) \. (?:clear) \( )[ )]*")
+"""What leaves nothing to go through, where it stands by itself."""
 _NOTHING = frozenset({"[ ]", "( )", "{ }", "set ( )", "list ( )", "tuple ( )", "dict ( )", "iter ( [ ] )"})
 _FILTER = re.compile(
     r"\[ .*\bfor\b.*\bif\b.*\]$|\. filter \(|^(?:list \( )?filter \(|\[ (?:-? ?\d+)? ?: ?(?:-? ?\d+)? \]$"
@@ -185,7 +187,8 @@ def read_statement(reading: Reading, node: Node, around: Around, depth: int) -> 
     else:
         _note_rows(reading, node)
         awaited = kind in ("return_statement", "return") or around.awaited
-        read_expression(reading, node, replace(around, awaited=awaited), depth)
+        near = around if around.awaited is awaited else replace(around, awaited=awaited)
+        read_expression(reading, node, near, depth)
 
 
 def _read_if(reading: Reading, node: Node, around: Around, depth: int) -> None:
@@ -316,7 +319,7 @@ def _note_rows(reading: Reading, node: Node) -> None:
     """Take note of tables that lose their rows here."""
     for name, value in reading.dialect.assigned(node):
         text = plain(value)
-        own = re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)
+        own = name in text and re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", text)
         if text in _NOTHING or (own and _EMPTYING.search(text)):
             reading.empty.add(name)
         else:
@@ -325,9 +328,7 @@ def _note_rows(reading: Reading, node: Node) -> None:
                 reading.written.add(name)
             if own and _FILTER.search(text) and (name in reading.written or name in reading.tables):
                 reading.narrowed.append(f"{name} = {text}"[:200])
-    used = re.fullmatch(
-        r"(?:(?:list|tuple|set|sum|deque|sorted|any|all) \( (\w+)|(\w+) \. (?:clear) \( )[ )]*", plain(node)
-    )
+    used = _USED_UP.fullmatch(plain(node))
     if used and used[2]:
         reading.empty.add(used[2])
     elif used and re.match(r"(?:iter|map|filter|zip|\() ", reading.values.get(used[1]) or ""):
@@ -357,7 +358,8 @@ def read_expression(reading: Reading, node: Node, around: Around, depth: int) ->
         ) and current is not node:
             read_statement(reading, current, near, depth + 1)
             continue
-        pending.extend((child, near) for child in reversed(current.named_children))
+        if current.named_child_count:
+            pending.extend([(child, near) for child in reversed(current.named_children)])
 
 
 def called_checks(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Callable, Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from tree_sitter import Node
@@ -22,6 +23,7 @@ __all__ = [
     "children",
     "descendants",
     "first_error",
+    "forget_texts",
     "line_of",
     "literals_in",
     "names_in",
@@ -62,7 +64,13 @@ _OPERATIONS = frozenset(
      "not_operator", "binary", "unary"}
 )  # fmt: skip
 """What gives parentheses a meaning."""
+_SIGNS = frozenset(
+    {"(", ")", "[", "]", "{", "}", ",", ".", ":", ";", "=", "==", "!=", "===", "!==", "<", ">", "<=", ">=",
+     "+", "-", "*", "/", "%", "->", "=>", "&&", "||", "+=", "-=", ":="}
+)  # fmt: skip
+"""Nodes whose kind is their text. One that the parser put there itself has no width."""
 _INTERPOLATIONS = frozenset({"interpolation", "template_substitution"})
+_BETWEEN_NAMES = re.compile(r"[^\w$]+")
 _NUMBER = re.compile(r"-?\d[\d_]*(?:\.\d*)?(?:[eE][-+]?\d+)?")
 
 
@@ -84,33 +92,45 @@ def plain(node: Node | None) -> str:
     """
     if node is None:
         return ""
-    words = list(_words(node))
-    text = " ".join(word for word in words if word not in (",", ";"))
+    return _plain(node)
+
+
+@lru_cache(maxsize=4096)
+def _plain(node: Node) -> str:
+    text = " ".join([word for word in _words(node) if word not in (",", ";")])
     if len(text) <= _MAX_PLAIN:
         return text
     return f"{text[:_MAX_PLAIN]}…{hashlib.sha256(text.encode()).hexdigest()[:16]}"
 
 
-def _words(node: Node) -> Iterator[str]:
+def forget_texts() -> None:
+    """Let go of what `plain` remembers: a tree is kept in memory for as long as one of its nodes is."""
+    _plain.cache_clear()
+
+
+def _words(node: Node) -> list[str]:
+    words: list[str] = []
     pending = [node]
     while pending:
         current = pending.pop()
-        if current.type in COMMENTS:
+        kind = current.type
+        if kind in COMMENTS:
             continue
-        if current.type in _STRINGS and not any(
-            child.type in _INTERPOLATIONS for child in current.named_children
-        ):
-            yield _unquoted(text_of(current))
+        if kind in _SIGNS and current.end_byte - current.start_byte == len(kind):
+            words.append(kind)
+        elif not current.child_count:
+            words.append(_unquoted(text_of(current)) if kind in _STRINGS else text_of(current))
+        elif kind in _STRINGS and not any(child.type in _INTERPOLATIONS for child in current.named_children):
+            words.append(_unquoted(text_of(current)))
         elif (
-            current.type == "parenthesized_expression"
+            kind == "parenthesized_expression"
             and current.named_child_count == 1
             and not (current.parent is not None and current.parent.type in _OPERATIONS)
         ):
             pending.append(current.named_children[0])
-        elif current.child_count:
-            pending.extend(reversed(current.children))
         else:
-            yield text_of(current)
+            pending.extend(reversed(current.children))
+    return words
 
 
 def _unquoted(text: str) -> str:
@@ -139,7 +159,7 @@ def descendants(node: Node, *, stop: Iterable[str] = ()) -> Iterator[Node]:
     while pending:
         current = pending.pop()
         yield current
-        if current is node or current.type not in barred:
+        if current.named_child_count and (current is node or not barred or current.type not in barred):
             pending.extend(reversed(current.named_children))
 
 
@@ -151,7 +171,7 @@ def called_names(parts: Iterable[Node]) -> set[str]:
             function = next(
                 (named for field in _NAMED_BY if (named := part.child_by_field_name(field))), None
             )
-            name = re.split(r"[^\w$]+", text_of(function).rstrip("!?"))[-1] if function is not None else ""
+            name = _BETWEEN_NAMES.split(text_of(function).rstrip("!?"))[-1] if function is not None else ""
             if name:
                 found.add(name)
             if len(found) >= _MAX_CALLS:
@@ -179,10 +199,9 @@ def names_in(parts: Iterable[Node]) -> set[str]:
 
 def body_identity(node: Node | None) -> str:
     """Identity of what a body does, whatever its comments and white space."""
-    digest = hashlib.sha256()
-    for word in _words(node) if node is not None else ():
-        digest.update(word.encode("utf-8", "replace") + b"\0")
-    return digest.hexdigest()[:16]
+    words = _words(node) if node is not None else []
+    text = "".join([f"{word}\0" for word in words])
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
 def number_in(text: str) -> float | None:

@@ -15,7 +15,7 @@ from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of, parse_source
 from adjudge.syntax.testcode.go import read_go
 from adjudge.syntax.testcode.java import read_java
 from adjudge.syntax.testcode.javascript.suite import read_javascript
-from adjudge.syntax.testcode.nodes import Passes, first_error
+from adjudge.syntax.testcode.nodes import Passes, first_error, forget_texts
 from adjudge.syntax.testcode.python.suite import read_python
 from adjudge.syntax.testcode.ruby import read_ruby
 from adjudge.syntax.testcode.rust import read_rust
@@ -47,7 +47,10 @@ def reads_tests_of(path: str) -> bool:
 def outline_tests(path: str, source: bytes) -> SuiteOutline | None:
     """The tests of a file; None when its language is not read, or it is too large or too deep."""
     root = _parsed(path, source)
-    return None if root is None else _read(path, root, lambda node, test: False)
+    try:
+        return None if root is None else _read(path, root, lambda node, test: False)
+    finally:
+        forget_texts()
 
 
 def outline_change(
@@ -67,11 +70,14 @@ def outline_change(
         (old, around_old), (new, around_new) = (one for one in found if one is not None)
         if around_old == around_new:
             same = frozenset(text for text, count in old.items() if new[text] == count == 1)
-    outlines = [
-        _read(one, root, lambda node, test: test and (node.text or b"") in same)
-        for one, root in zip(paths, roots, strict=True)
-        if root is not None
-    ]
+    try:
+        outlines = [
+            _read(one, root, lambda node, test: test and (node.text or b"") in same)
+            for one, root in zip(paths, roots, strict=True)
+            if root is not None
+        ]
+    finally:
+        forget_texts()
     before_after = [
         one.model_copy(update={"unchanged": len(same)}) if one is not None else None for one in outlines
     ]

@@ -29,16 +29,19 @@ _LOOKS_AT = frozenset(
     {"callable", "isinstance", "hasattr", "getattr", "type", "iscoroutine", "iscoroutinefunction",
      "isfunction", "getsource", "signature", "id", "repr", "str"}
 )  # fmt: skip
+_ASSIGNS = frozenset({"assignment", "named_expression", "augmented_assignment", "as_pattern_target"})
+_MARKS = re.compile(r"(?:^|\.)mark\.(?:skip|skipif|xfail)$")
 _LATER = frozenset({"Thread", "Timer", "Process", "partial"})
 
 
 def _assigned(node: Node) -> list[tuple[str, Node | None]]:
-    if node.type == "as_pattern_target":
-        return [(text_of(node), None)]
-    if node.type == "augmented_assignment":
-        return [(text_of(node.child_by_field_name("left")), None)]
-    if node.type not in ("assignment", "named_expression"):
+    kind = node.type
+    if kind not in _ASSIGNS:
         return []
+    if kind == "as_pattern_target":
+        return [(text_of(node), None)]
+    if kind == "augmented_assignment":
+        return [(text_of(node.child_by_field_name("left")), None)]
     name = node.child_by_field_name("left") or node.child_by_field_name("name")
     value = node.child_by_field_name("right") or node.child_by_field_name("value")
     if name is not None and name.type == "identifier" and value is not None:
@@ -207,7 +210,7 @@ def _expression(reading: Reading, node: Node, around: Around, depth: int) -> boo
         text = text_of(node)
         parent = node.parent
         raised = parent is not None and parent.type == "raise_statement" and SKIP.search(text)
-        if raised or re.search(r"(?:^|\.)mark\.(?:skip|skipif|xfail)$", text):
+        if raised or ("mark." in text and _MARKS.search(text)):
             reading.skips.append(mark(node, when(reading, around)))
             return True
         name = f".{text.rpartition('.')[2]}"

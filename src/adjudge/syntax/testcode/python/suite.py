@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from tree_sitter import Node
@@ -45,6 +45,7 @@ __all__ = ["read_python"]
 _MAX_ROWS: Final = 1000
 _MAX_CALLED: Final = 20
 _TEST_CLASS = re.compile(r"^Test|^test_|Tests?$|TestCase$")
+_MOCKS = re.compile(r"patch|setattr")
 _MOCKED = re.compile(
     r"\bpatch(?: \. \w+)* \( \"(?:[\w.]+\.)?(\w+)\"|\bpatch \. object \( [\w .]+ \"(\w+)\""
     r"|\bsetattr \( (?:[\w .]+ )?\"(?:[\w.]+\.)?(\w+)\""
@@ -57,10 +58,8 @@ class _Definition:
     names: tuple[str, ...]
     decorators: tuple[Node, ...]
     in_class: Node | None
-
-    @property
-    def decorated(self) -> str:
-        return " ".join(text_of(mark) for mark in self.decorators)
+    decorated: str
+    """The text of its decorators."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +72,8 @@ class _Module:
     """Those that are no tests, by name."""
     uses: str
     """The text of all parameters and marks by which fixtures are asked for."""
+    parts: dict[int, list[Node]] = field(default_factory=dict)
+    """What is in functions that several tests call, by the function's node."""
 
 
 def read_python(root: Node, passes: Passes) -> SuiteOutline:
@@ -84,7 +85,7 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
         known=_helpers(functions),
         constants=_constants(root),
         tables=_tables(root),
-        lenient=lenient_parts(descendants(root)),
+        lenient=lenient_parts(descendants(root) if b"class" in (root.text or b"") else ()),
     )
     uses = " ".join(
         f"{text_of(one.node.child_by_field_name('parameters'))} {one.decorated}" for one in definitions
@@ -120,13 +121,14 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
             tests.append(_shadowed(written))
         else:
             tests.append(written)
+    imports = tuple(_imports(root))
     lenient = [f"{name}.{part}" for name, parts in reading.lenient.items() for part in sorted(parts)]
     return SuiteOutline(
         tests=tuple(tests),
         helpers=tuple(helpers),
         skips=tuple(loose),
-        imports=tuple(_imports(root)),
-        rebound=tuple(sorted(set(_rebound(root, tuple(_imports(root)))))),
+        imports=imports,
+        rebound=tuple(sorted(set(_rebound(root, imports)))),
         defined=tuple(sorted({*functions, *reading.lenient})),
         lenient=tuple(lenient),
     )
@@ -166,7 +168,8 @@ def _definitions(root: Node) -> Iterator[_Definition]:
         node, names, decorators, owner = pending.pop()
         if node.type == "function_definition":
             name = text_of(node.child_by_field_name("name"))
-            yield _Definition(node, (*names, name), decorators, owner)
+            decorated = " ".join(text_of(mark) for mark in decorators)
+            yield _Definition(node, (*names, name), decorators, owner, decorated)
         elif node.type == "class_definition":
             name = text_of(node.child_by_field_name("name"))
             inside = children(node.child_by_field_name("body"))
@@ -211,7 +214,7 @@ def _inherited(root: Node, definitions: list[_Definition]) -> Iterator[_Definiti
         for base in ancestors:
             for one in plain_classes.get(base, ()):
                 if one.names[-1].startswith("test"):
-                    yield _Definition(one.node, (name, one.names[-1]), one.decorators, node)
+                    yield replace(one, names=(name, one.names[-1]), in_class=node)
 
 
 def _ancestors(name: str, bases: Mapping[str, list[str]]) -> list[str]:
@@ -302,16 +305,20 @@ def _read_function(definition: _Definition, module: _Module) -> WrittenTest:
     if body is not None:
         read_block(reading, body, Around(), 0)
     marked = [part for decorator in definition.decorators for part in descendants(decorator)]
-    words, called = names_in((*parts, *marked)), called_names(parts)
+    called = called_names(parts)
     parameters = parameters_of(node)
+    whole = (node.parent if definition.decorators else node) or node
     asked = [one for name in parameters if (one := module.functions.get(name)) is not None]
     if not cases and reading.rows:
         cases = reading.rows[:_MAX_ROWS]
     elif not cases and (reading.looped or any("params" in one.decorated for one in asked)):
         cases = [UNKNOWN_CASES]
     helpers = [module.functions[name] for name in sorted(called & module.functions.keys())[:_MAX_CALLED]]
-    tables = [module.reading.tables[name] for name in sorted(words & module.reading.tables.keys())]
-    further = [part for one in (*helpers, *asked) for part in descendants(one.node)]
+    tables: list[Node] = []
+    if module.reading.tables:
+        words = names_in((*parts, *marked))
+        tables = [module.reading.tables[name] for name in sorted(words & module.reading.tables.keys())]
+    further = [part for one in (*helpers, *asked) for part in _parts_of(one.node, module)]
     called |= called_names(further) | names_in(marked) | set(parameters)
     return WrittenTest(
         name=".".join(definition.names)[-300:],
@@ -321,7 +328,7 @@ def _read_function(definition: _Definition, module: _Module) -> WrittenTest:
         cases=tuple(cases),
         narrowed=tuple(reading.narrowed),
         calls=tuple(sorted(called)),
-        mocked=tuple(sorted(_mocked((*parts, *marked)))),
+        mocked=tuple(sorted(_mocked((*parts, *marked)))) if _may_mock(whole) else (),
         literals=tuple(
             sorted(
                 literals_in(
@@ -331,6 +338,13 @@ def _read_function(definition: _Definition, module: _Module) -> WrittenTest:
         ),
         body=body_identity(body),
     )
+
+
+def _parts_of(node: Node, module: _Module) -> list[Node]:
+    parts = module.parts.get(node.id)
+    if parts is None:
+        parts = module.parts[node.id] = list(descendants(node))
+    return parts
 
 
 def _read_decorators(reading: Reading, definition: _Definition, module: _Module) -> list[str]:
@@ -350,12 +364,16 @@ def _read_decorators(reading: Reading, definition: _Definition, module: _Module)
     return cases
 
 
+def _may_mock(node: Node) -> bool:
+    text = node.text or b""
+    return b"patch" in text or b"setattr" in text
+
+
 def _mocked(parts: Iterable[Node]) -> set[str]:
     calls = (
         plain(part)
         for part in parts
-        if part.type == "call"
-        and re.search(r"patch|setattr", text_of(part.child_by_field_name("function"))[-40:])
+        if part.type == "call" and _MOCKS.search(text_of(part.child_by_field_name("function"))[-40:])
     )
     return {name for call in calls for names in _MOCKED.findall(call) for name in names if name}
 
