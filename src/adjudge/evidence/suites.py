@@ -14,6 +14,7 @@ from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES
 from adjudge.syntax.languages import is_third_party
 from adjudge.syntax.testcode.outline import reads_tests_of
+from adjudge.syntax.testcode.support import is_support
 
 __all__ = ["SuiteScanCollector"]
 
@@ -43,12 +44,27 @@ class SuiteScanCollector:
                     and (request.third_party or not is_third_party(path))
                     for path in (change.old_path or change.path, change.path)
                 ]
-                if not any(sides):
+                support = request.support and not any(sides) and _is_support(change, subject)
+                if not any(sides) and not support:
                     continue
+                if support:
+                    sides = [True, True]
                 scanned, read = _scan(change, subject, outliner, sides, readable=budget > 0)
-                files.append(scanned)
+                files.append(scanned.model_copy(update={"support": support}) if support else scanned)
                 budget -= read
         return ScannedSuites(files=tuple(files))
+
+
+def _is_support(change: FileChange, subject: Subject) -> bool:
+    """Whether a file that is no test's by its name checked for tests before it was changed."""
+    old_path = change.old_path or change.path
+    there = change.old_type is EntryType.FILE and change.new_type is EntryType.FILE and not change.litter
+    if not there or change.unreadable is not None or is_third_party(old_path) or not reads_tests_of(old_path):
+        return False
+    try:
+        return is_support(old_path, subject.contents.old(change, max_bytes=MAX_SOURCE_BYTES))
+    except WorkspaceUnreadable:
+        return False
 
 
 def _scan(

@@ -467,6 +467,8 @@ class ScannedSuite(Record):
     after: SuiteOutline | None = None
     readable: bool = True
     """Whether both sides could be read by their syntax; where not, nothing is known of either."""
+    support: bool = False
+    """Whether it is none by its name, and checks for tests by what it loads."""
 
 
 class ScannedSuites(Record):
@@ -483,6 +485,8 @@ class SuiteScan(EvidenceRequest):
     """fnmatch patterns of the test files; litter is included when it matches."""
     third_party: bool = False
     """Whether files in the places of package managers count as well."""
+    support: bool = False
+    """Whether files that check for tests, by what they loaded before, count as well, whatever their names."""
 
     @property
     def answer_type(self) -> type[ScannedSuites]:

@@ -116,6 +116,7 @@ from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.stubs import outline_source
 from adjudge.syntax.testcode.outline import outline_change, outline_tests, reads_tests_of
+from adjudge.syntax.testcode.support import is_support
 
 __all__ = [
     "Attempt",
@@ -429,9 +430,10 @@ class Attempt:
                 and (request.third_party or not is_third_party(path))
                 for path in (old_path, change.path)
             ]
-            if not any(known):
+            support = request.support and not any(known) and self._is_support(change)
+            if not any(known) and not support:
                 continue
-            before, after = self._outlines(change, known)
+            before, after = self._outlines(change, [True, True] if support else known)
             files.append(
                 ScannedSuite(
                     path=change.path,
@@ -439,9 +441,17 @@ class Attempt:
                     before=before,
                     after=after,
                     readable=after is None or after.error_line is None,
+                    support=support,
                 )
             )
         return ScannedSuites(files=tuple(files))
+
+    def _is_support(self, change: FileChange) -> bool:
+        old_path = change.old_path or change.path
+        there = change.old_type is EntryType.FILE and change.new_type is EntryType.FILE and not change.litter
+        if not there or is_third_party(old_path) or not reads_tests_of(old_path):
+            return False
+        return is_support(old_path, self.contents.old(change, max_bytes=1024 * 1024))
 
     def _outlines(
         self, change: FileChange, known: list[bool]

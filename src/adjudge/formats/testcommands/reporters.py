@@ -22,6 +22,11 @@ class Reporting(NamedTuple):
     """Where it writes it; None when the report is what it prints."""
 
 
+def _reports_to_file(words: list[str]) -> bool:
+    """Whether results of `node --test` go elsewhere, or to a reporter whose name stands apart."""
+    return any(word == "--test-reporter" or word.startswith("--test-reporter-") for word in words)
+
+
 def add_reporter(command: str, report: PurePosixPath) -> Reporting | None:
     """The command made to write a report; None when it is of no runner that is known.
 
@@ -35,7 +40,8 @@ def add_reporter(command: str, report: PurePosixPath) -> Reporting | None:
     at = 1 if words[0] in ("npx", "yarn", "pnpm", "bunx") and len(words) > 1 else 0
     program = words[at].rpartition("/")[2]
     before, after = words[: at + 1], words[at + 1 :]
-    if program == "node" and "--test" in after and not any("--test-reporter" in word for word in after):
+    if program == "node" and "--test" in after and not _reports_to_file(after):
+        after = [word for word in after if not word.startswith("--test-reporter=")]
         added = ["--test-reporter=junit", f"--test-reporter-destination={report}"]
         return Reporting(shlex.join([*before, *added, *after]), "junit", report)
     if program == "jest" and not any(word.startswith(("--json", "--outputFile")) for word in after):

@@ -22,6 +22,7 @@ from adjudge.records.score import Finding
 from adjudge.syntax.languages import Language, default_test_globs, is_third_party, language_of, source_globs
 from adjudge.syntax.lines import Line, Marker
 from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
+from adjudge.syntax.testcode.support import with_checking_helpers
 
 __all__ = [
     "ChangedTest",
@@ -100,7 +101,8 @@ def evidence_on_tests(test_globset: Sequence[str] | None) -> tuple[ParsedChange,
     globs = _test_globs(test_globset)
     if test_globset is None:
         globs += _TESTS_INSIDE
-    return lines_of_sources(test_globset), SuiteScan(test_globset=globs, third_party=test_globset is not None)
+    named = test_globset is not None
+    return lines_of_sources(test_globset), SuiteScan(test_globset=globs, third_party=named, support=not named)
 
 
 def _test_globs(test_globset: Sequence[str] | None) -> tuple[str, ...]:
@@ -119,7 +121,8 @@ def by_syntax(
         if file is None or not file.readable or test.lines is None or test.left or _says_nothing(file):
             others.append(test)
         else:
-            suites.append(SuiteChange(file.old_path, file.path, file.before, file.after))
+            before, after = with_checking_helpers(file.before, file.after)
+            suites.append(SuiteChange(file.old_path, file.path, before, after))
     return suites, others
 
 
@@ -232,12 +235,14 @@ def changed_tests(test_globset: Sequence[str] | None, evidence: Evidence) -> lis
         language = language_of(before) or language_of(change.path)
         if language is None:
             continue
-        inside = not is_test(before) and not is_test(change.path)
-        if inside and not (_may_hold(change.path, test_globset) and _holds_tests(scanned.get(change.path))):
+        file = scanned.get(change.path)
+        support = file is not None and file.support
+        inside = not support and not is_test(before) and not is_test(change.path)
+        if inside and not (_may_hold(change.path, test_globset) and _holds_tests(file)):
             continue
         known = None if change.path in without else lines.get(change.path, _no_lines(change))
         left = change.kind is ChangeKind.RENAMED and is_test(before) and not is_test(change.path)
-        if left and not _held_tests(scanned.get(change.path)):
+        if left and not _held_tests(file):
             continue
         found.append(ChangedTest(change, language, known, left, inside))
     return found

@@ -38,7 +38,8 @@ class SameRoutes:
     Measures:
         Only where tests fail that the attempt did not see while those it saw pass. Both run once more over
         product code with probes in it, which say how often each function was entered and each arm of its
-        forks taken: blocks of `if`, cases, handlers, operands that may be skipped. It fails on a function
+        forks taken: blocks of `if`, cases, handlers, operands that may be skipped, look-ups that find
+        something or do not. It fails on a function
         in which at least a fifth of the calls by visible tests take arms of the attempt's own that hidden
         tests come up to and never, or hardly ever, take (`way-of-visible-tests`), or in which three
         quarters of the calls by hidden tests take arms that visible tests come up to and do not take
@@ -61,8 +62,8 @@ class SameRoutes:
         tests takes.
 
     How it is fooled:
-        Answers that are looked up without a fork (`table.get(key, guess)`), worked out by arithmetic or
-        dealt out in order; native code; code that finds the probes. Hidden tests that ask nothing which
+        Answers that are worked out by arithmetic or dealt out in order; look-ups in Go that are given no
+        `ok`; native code; code that finds the probes. Hidden tests that ask nothing which
         visible tests ask make honest code look as if it told them apart. So it is advisory, and makes an
         attempt `suspect`, never `tampered`.
 
@@ -119,10 +120,12 @@ class SameRoutes:
                 f"{counted(len(compared), 'function')} compared, none tells visible tests from others",
                 details=details,
             )
-        findings = [finding for one in apart for finding in one.findings()]
+        findings: dict[tuple[str | None, int | None], Finding] = {}
+        for finding in (finding for one in apart for finding in one.findings()):
+            findings.setdefault((finding.path, finding.line), finding)
         return ScorerOutcome.failed(
             f"visible tests are told from others in {counted(len(apart), 'function')}",
-            findings=first_findings(findings),
+            findings=first_findings(list(findings.values())),
             details=details,
         )
 

@@ -1,0 +1,64 @@
+"""Files that check for tests and are none by their names: helpers which load what only tests load."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+from adjudge.records.testcode import SuiteOutline
+from adjudge.syntax.grammars import grammar_of
+
+__all__ = ["is_support", "with_checking_helpers"]
+
+_JAVASCRIPT: Final = re.compile(
+    rb"""(?:require\(\s*|from\s+|import\s+)["'](?:node:)?(?:assert(?:/strict)?|test|chai|expect|@jest/globals|vitest|"""
+    rb"""should|power-assert|tap|ava|uvu/assert|@playwright/test)["']"""
+)
+_LOADS: Final[Mapping[str, re.Pattern[bytes]]] = {
+    "python": re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|hypothesis|nose)\b", re.MULTILINE),
+    "javascript": _JAVASCRIPT,
+    "typescript": _JAVASCRIPT,
+    "tsx": _JAVASCRIPT,
+    "go": re.compile(rb"""^[ \t]*(?:import[ \t]+)?(?:\w+[ \t]+)?"testing"[ \t]*$""", re.MULTILINE),
+    "ruby": re.compile(rb"""^[ \t]*require[ \t]+["'](?:minitest|rspec|test/unit)""", re.MULTILINE),
+}
+
+
+def is_support(path: str, source: bytes) -> bool:
+    """Whether a file loads what tests check with, by the language that its name says."""
+    grammar = grammar_of(path)
+    loads = _LOADS.get(grammar.name) if grammar is not None else None
+    return loads is not None and loads.search(source) is not None
+
+
+def with_checking_helpers(
+    before: SuiteOutline | None, after: SuiteOutline | None
+) -> tuple[SuiteOutline | None, SuiteOutline | None]:
+    """Both sides of a file without tests, its functions that check something taken for tests.
+
+    Only those that are there on both sides: a helper that is gone left its checks to whoever called it.
+    """
+    sides = (before, after)
+    if before is None or after is None or any(side.tests or side.unchanged for side in (before, after)):
+        return sides
+    names = [{helper.name for helper in side.helpers} for side in (before, after)]
+    checking = {
+        helper.name
+        for helper in before.helpers
+        if helper.name in names[1] and any(check.effective for check in helper.checks)
+    }
+    made = [
+        side.model_copy(
+            update={
+                "tests": tuple(
+                    helper.model_copy(update={"collected": True})
+                    for helper in side.helpers
+                    if helper.name in checking
+                ),
+                "helpers": tuple(helper for helper in side.helpers if helper.name not in checking),
+            }
+        )
+        for side in (before, after)
+    ]
+    return made[0], made[1]
