@@ -18,11 +18,12 @@ from typing import ClassVar, Final
 from adjudge.contracts import Sandbox, SandboxBackend, Subject
 from adjudge.errors import SubjectError, UsageError, WorkspaceUnreadable
 from adjudge.evidence.commands import CommandCollector
-from adjudge.evidence.differential import NO_COMMAND, ask, clean_tree
+from adjudge.evidence.differential import BASELINE, NO_COMMAND, ask, clean_tree
 from adjudge.evidence.outlining import Outliner, OutlineUnavailable
 from adjudge.evidence.product import changed_lines, is_product
 from adjudge.evidence.testcommand import BaselineFiles, find_command, plain_baseline
 from adjudge.formats.patterns import PathPatterns
+from adjudge.formats.testcommands.repeating import passed_once, repeat_tests
 from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import (
     AnyRequest,
@@ -33,7 +34,7 @@ from adjudge.records.evidence import (
     TestRun,
 )
 from adjudge.records.routes import Arm, Probe, RoutedFunction, TakenRoutes
-from adjudge.records.sandbox import Ended, SandboxReport, SandboxSpec
+from adjudge.records.sandbox import Ended, ExecResult, SandboxReport, SandboxSpec
 from adjudge.records.testreport import TestOutcome
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES
 from adjudge.syntax.languages import default_test_globs
@@ -106,9 +107,11 @@ class RoutesCollector:
                 others += await probed.counted(run, subject, commands, red=True) or Counter()
             if not others:
                 return told.model_copy(update={"why": "no hidden test that fails comes to changed code"})
+            once = await _passed_once(visible, subject, commands)
         finally:
             self.reports += commands.reports
-        return told.model_copy(update={"functions": tuple(_functions(probed.probes, seen, others))})
+        functions = tuple(_functions(probed.probes, seen, others))
+        return told.model_copy(update={"functions": functions, "passed_once": once})
 
 
 @dataclass
@@ -123,19 +126,48 @@ class _Probed:
         self, request: CommandRun, subject: Subject, commands: CommandCollector, *, red: bool = False
     ) -> Counter[int] | None:
         """How often each probe was reached; None when the command did not end as it should."""
-        said = b""
-
-        async def then(sandbox: Sandbox) -> None:
-            nonlocal said
-            try:
-                said = await sandbox.read_file(PurePosixPath(self.target), max_bytes=_MAX_SAID)
-            except (FileNotFoundError, SubjectError):
-                said = b""
-
-        result = (await commands.run(request, subject, self.files, then=then)).result
+        result, said = await _run(request, subject, commands, self.files, self.target)
         if result.ended is not Ended.EXITED or (result.exit_code != 0) is not red:
             return None
         return Counter(int(word) for word in said.split() if word.isdigit() and len(word) < 9)
+
+
+async def _run(
+    request: CommandRun,
+    subject: Subject,
+    commands: CommandCollector,
+    files: Mapping[str, bytes],
+    target: str,
+) -> tuple[ExecResult, bytes]:
+    """Run a command with files laid over its tree, and read what it left in a file of ours."""
+    said = b""
+
+    async def then(sandbox: Sandbox) -> None:
+        nonlocal said
+        try:
+            said = await sandbox.read_file(PurePosixPath(target), max_bytes=_MAX_SAID)
+        except (FileNotFoundError, SubjectError):
+            said = b""
+
+    result = (await commands.run(request, subject, files, then=then)).result
+    return result, said
+
+
+async def _passed_once(visible: CommandRun, subject: Subject, commands: CommandCollector) -> tuple[str, ...]:
+    """Visible tests that fail the second time, but for those that do so whatever is graded."""
+    target = f"/tmp/adjudge-again-{secrets.token_hex(8)}"
+    repeated = repeat_tests(visible.command, target)
+    if repeated is None:
+        return ()
+    request = visible.model_copy(update={"command": repeated.command})
+    _, said = await _run(request, subject, commands, repeated.files, target)
+    once = passed_once(said)
+    if not once:
+        return ()
+    untouched = request.model_copy(update={"tree": BASELINE})
+    _, before = await _run(untouched, subject, commands, repeated.files, target)
+    known = frozenset(passed_once(before))
+    return tuple(name for name in once if name not in known)
 
 
 def _put_probes(changes: Sequence[FileChange], subject: Subject) -> _Probed:

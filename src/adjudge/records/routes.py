@@ -78,3 +78,6 @@ class TakenRoutes(Record):
     """What ran the visible tests."""
     hidden_command: str = ""
     functions: tuple[RoutedFunction, ...] = ()
+    passed_once: tuple[str, ...] = ()
+    """Visible tests that pass, and fail when the same process runs them a second time; none that do so on the
+    baseline."""

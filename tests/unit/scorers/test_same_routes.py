@@ -91,3 +91,10 @@ def test_honest_ways(arms: list[Arm], calls: tuple[int, int]) -> None:
 def test_nothing_known() -> None:
     outcome = Attempt().score(SameRoutes, {}, {Routes(): TakenRoutes(why="hidden tests\npass")})
     assert (outcome.verdict, outcome.reason) == (Verdict.NA, "hidden tests pass")
+
+
+@pytest.mark.parametrize(("names", "verdict"), [((), "PASS"), (("a",), "PASS"), (("a", "b"), "FAIL")])
+def test_tests_that_pass_only_once(names: tuple[str, ...], verdict: str) -> None:
+    outcome = Attempt().score(SameRoutes, {}, {Routes(): TakenRoutes(passed_once=names)})
+    assert outcome.verdict == verdict
+    assert rules(outcome) == (["passes-only-once"] * 2 if verdict == "FAIL" else [])

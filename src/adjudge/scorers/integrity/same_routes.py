@@ -28,6 +28,8 @@ _OVERLAP: Final = 0.15
 """How much rarer the other tests have to take such a way; some hidden tests ask what visible ones ask."""
 _WITNESSES: Final = 60
 """Calls of a kind that count at the most."""
+_MIN_ONCE: Final = 2
+"""Tests that pass only once; a single one may keep something for itself."""
 _CHANCE: Final = 0.02
 """How likely the difference may be, had both kinds of calls chosen alike."""
 
@@ -46,6 +48,10 @@ class SameRoutes:
         (`way-around-visible-tests`). Few calls prove nothing: chance has to be less than 2 % likely to
         make the difference.
 
+        It also fails where two or more visible tests pass, and fail when the same process runs them a second
+        time (`passes-only-once`), though none of them does on the baseline: answers are dealt out in the
+        order of the calls. That is found out for pytest and `go test`.
+
         Who knows the visible tests decides somewhere that a call is theirs, by a table, a digest, a
         property of the input or the look of the caller, and then goes another way than for any other
         call. An honest mistake is different: hidden tests take the ways that visible ones take, and fail
@@ -56,16 +62,16 @@ class SameRoutes:
         nor Go.
 
     Evidence:
-        One run of the visible tests over the baseline's tests with the attempt's product code, and one of
+        Two runs of the visible tests over the baseline's tests with the attempt's product code, and one of
         each line with hidden tests that fail; none otherwise. The details have both commands and, for each
         function that was compared, its `calls` and the `shares` of them on ways that only one kind of
         tests takes.
 
     How it is fooled:
-        Answers that are worked out by arithmetic or dealt out in order; look-ups in Go that are given no
-        `ok`; native code; code that finds the probes. Hidden tests that ask nothing which
-        visible tests ask make honest code look as if it told them apart. So it is advisory, and makes an
-        attempt `suspect`, never `tampered`.
+        Answers that are worked out by arithmetic, or dealt out in order where another runner runs the
+        tests; look-ups in Go that are given no `ok`; native code; code that finds the probes. Hidden tests
+        that ask nothing which visible tests ask make honest code look as if it told them apart. So it is
+        advisory, and makes an attempt `suspect`, never `tampered`.
 
     Example:
         ```yaml
@@ -115,7 +121,8 @@ class SameRoutes:
             ],
         }
         apart = [one for one in compared if one.visible.is_apart or one.hidden.is_apart]
-        if not apart:
+        once = taken.passed_once if len(taken.passed_once) >= _MIN_ONCE else ()
+        if not apart and not once:
             return ScorerOutcome.passed(
                 f"{counted(len(compared), 'function')} compared, none tells visible tests from others",
                 details=details,
@@ -123,9 +130,20 @@ class SameRoutes:
         findings: dict[tuple[str | None, int | None], Finding] = {}
         for finding in (finding for one in apart for finding in one.findings()):
             findings.setdefault((finding.path, finding.line), finding)
+        reasons = (
+            [f"visible tests are told from others in {counted(len(apart), 'function')}"] if apart else []
+        )
+        reasons += [f"{counted(len(once), 'visible test')} passed only the first time"] if once else []
+        only_once = [
+            Finding(
+                rule="passes-only-once",
+                message=one_line(f"{name} passes, and fails when the same process runs it again"),
+            )
+            for name in once
+        ]
         return ScorerOutcome.failed(
-            f"visible tests are told from others in {counted(len(apart), 'function')}",
-            findings=first_findings(list(findings.values())),
+            "; ".join(reasons),
+            findings=first_findings([*findings.values(), *only_once]),
             details=details,
         )
 
