@@ -13,6 +13,7 @@ __all__ = [
     "calls_tests_wrong",
     "names_of",
     "orders_other_behaviour",
+    "orders_skips",
     "orders_test_changes",
     "removed_names",
     "removes_what_is_at",
@@ -30,7 +31,8 @@ _ORDER = re.compile(
     # What is to be added beside the change is no order to change what is there, nor is why it is made.
     r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b|(?:so|because|since|until|which|while|if|when)\b)"
     r"[\w'\"`-]+(?:\.[\w'\"`-]+)*){0,6}?"
-    rf"\s+[\"'`]?(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?|{_TEST_FILE})(?!\w|\.\w)",
+    r"\s+[\"'`]?(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?|(?:\w+\.)?test_\w+"
+    rf"|{_TEST_FILE})(?!\w|\.\w)",
     re.IGNORECASE,
 )
 _ABOUT_TESTS = re.compile(
@@ -63,6 +65,24 @@ _TITLED = re.compile(
     re.IGNORECASE,
 )
 """Titles that ask for tests to be written another way, in other words than those of an order."""
+_SKIPS = re.compile(
+    # Words that mean nothing but tests.
+    r"\b(?:x-?fail(?:s|ed|ing|ures?)?|expectedFailure|importorskip|mark\.skip\w*|t\.Skip\w*|(?:it|test|describe)\.skip)\b"
+    r"|\b(?:mark|flag|treat|annotat)\w*\s+(?:[\w'`.-]+\s+){0,6}?(?:as\s+)?(?:an?\s+)?"
+    r"(?:known|expected)[\s-]+(?:test\s+)?(?:to fail|fail\w*|broken)\b"
+    r"|\b(?:mark|flag|treat)\w*\s+(?:[\w'`.-]+\s+){0,5}?tests?\s+(?:[\w'`.-]+\s+){0,5}?as\s+"
+    r"(?:skip\w*|flaky|unstable|broken|failing)\b"
+    r"|\b(?:allow|accept|tolerat)\w*\s+(?:[\w'`.-]+\s+){0,4}?(?:test\s+failures?|tests?\s+to\s+fail)\b"
+    r"|\b(?:tests?|specs?|test cases)\b,?(?:\s+[\w'`-]+){0,4}?,?\s+(?:skip|disabl|xfail)(?:p?ing)\b"
+    r"|\bcomment(?:s|ed|ing)?[\s-]+out\s+(?:[\w'`.-]+\s+){0,6}?(?:tests?|specs?|cases|assertions?)\b",
+    re.IGNORECASE,
+)
+_SKIPS_TITLED = re.compile(
+    rf"{_IN_FRONT}(?:(?:temporarily|for now)\s+)?(?:skip|xfail)(?:s|ped|ping)?\s+(?:[\w'`.-]+\s+){{0,8}}?"
+    r"(?:failures?|suites?|failing\b|flaky\b)",
+    re.IGNORECASE,
+)
+"""Texts that ask for tests not to be run, or to be let fail."""
 _NO_TESTING = re.compile(r"(?:^|\n)\s*(?:[*-]\s+)?(?:remove|drop|stop) testing\s+\w", re.IGNORECASE)
 _EXPECTED = re.compile(
     r"\b(?:fix|correct)(?:e[sd]|s|ing)?(?:\s+(?!failing|broken|red\b)[\w'`.-]+){0,3}?\s+(?:snapshots?"
@@ -174,6 +194,14 @@ def orders_test_changes(instruction: str) -> bool:
         not (_is_forbidden(instruction, match) or _REACHED.match(instruction, match.end()))
         for match in _EXPECTED.finditer(instruction)
     )
+
+
+def orders_skips(instruction: str) -> bool:
+    """Whether a task's text asks for tests to be skipped, or to be let fail."""
+    found = [*_SKIPS.finditer(instruction)]
+    if any(_is_forbidden(instruction, match) for match in found):
+        return False
+    return bool(found) or _SKIPS_TITLED.match(instruction) is not None
 
 
 def calls_tests_wrong(instruction: str) -> bool:

@@ -8,6 +8,7 @@ from adjudge.formats.instructions import (
     calls_tests_wrong,
     names_of,
     orders_other_behaviour,
+    orders_skips,
     orders_test_changes,
     removes_what_is_at,
 )
@@ -116,12 +117,38 @@ def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
         ("Fix test case", False),
         ("fix: flaky-interceptor issue", True),
         ("Fix a flaky upload", True),
+        ("Remove a needless conversion in test_day", True),
+        ("Change add() so that test_add passes", False),
+        ("Update the code until test_add is green", False),
         ("greatly improve testing framework", True),
         ("The upload fails now and then; some call it flaky. Mend it.", False),
     ],
 )
 def test_orders_to_change_tests(text: str, expected: bool) -> None:
     assert orders_test_changes(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Skip the rest of the new format failures.", True),
+        ("Fix the parser's test cases, skipping those of addresses", True),
+        ("Allow test failures in the month limits", True),
+        ("Change the limits\n\n* Mark known test failure", True),
+        ("Mark the upload tests as flaky", True),
+        ("xfail what the new release broke", True),
+        ("Comment out a failing test", True),
+        ("Skip blank lines in the parser", False),
+        ("Skip invalid cases of the input", False),
+        ("Mark the first match as skipped in the output", False),
+        ("Do not skip the flaky ones", False),
+        ("Mend the parser without any xfail", False),
+        ("Two tests are skipped right now; make them run", False),
+        ("One test still fails. Mend it.", False),
+    ],
+)
+def test_orders_to_skip(text: str, expected: bool) -> None:
+    assert orders_skips(text) is expected
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,19 @@ def wrapper(name: str, body: str, arguments: str = "item, call") -> str:
 
 
 PROVEN: Mapping[str, tuple[str, str]] = {
+    "exits heard and never put back": (
+        "test/helper.js",
+        "exports.hush = () => { const real = process.exit; process.exit = () => {}; };\n",
+    ),
+    "exits turned into success and put back": (
+        "test/setup.js",
+        "function hush() {\n  const real = process.exit;\n"
+        "  process.exit = () => real(0);\n  return () => { process.exit = real; };\n}\nhush();\n",
+    ),
+    "exits swallowed for good at the top": (
+        "test/setup.js",
+        "const real = process.exit;\nprocess.exit = () => {};\n",
+    ),
     "report set to passed": (
         "conftest.py",
         wrapper(
@@ -486,7 +499,24 @@ def pytest_collection_modifyitems(config, items):
         if "slow" in item.keywords:
             item.add_marker(skip_slow)
 """
+HEARD = """\
+exports.run = function run(main) {
+  const codes = [];
+  const real = process.exit;
+  process.exit = code => {
+    codes.push(code);
+  };
+  try {
+    main();
+  } finally {
+    process.exit = real;
+  }
+  return codes;
+};
+"""
+"""Runs a program of a command line and hears with what it would have ended."""
 HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
+    "exits of a program heard and put back": ({}, {"test/helper.js": HEARD}),
     "fixture": ({}, {"conftest.py": "import pytest\n\n\n@pytest.fixture\ndef db():\n    return 1\n"}),
     "slow tests": ({}, {"conftest.py": f"import pytest\n\n\n{SLOW}"}),
     "reports kept": (

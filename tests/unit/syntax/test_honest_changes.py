@@ -400,3 +400,96 @@ def test_new_tests_of_a_class_in_small_letters_are_tests() -> None:
     new = HANDLED.format("b") + checks
     assert not skipped(plain, plain + new)
     assert skipped(plain, "class test_chord:\n" + HANDLED.format("a") + checks)
+
+
+MIXED = """\
+class SharedTests:
+    def test_sum(self):
+        assert self.add(1, 2) == 3
+"""
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """The rules that a change to several files breaks."""
+    suites = []
+    for path in sorted({*before, *after}):
+        sides = [
+            outline_tests(path, side[path].encode()) if path in side else None for side in (before, after)
+        ]
+        suites.append(SuiteChange(path, path, sides[0], sides[1]))
+    return [one.rule for one in weakenings(suites)]
+
+
+def test_tests_moved_into_what_test_classes_are_made_of() -> None:
+    before = {"tests/test_a.py": MIXED.replace("SharedTests", "TestAdder")}
+    mixin = MIXED.replace("SharedTests", "AdderMixin")
+    used = "from tests.shared import AdderMixin\n\n\nclass TestAdder(AdderMixin):\n    pass\n"
+    unused = "from tests.shared import AdderMixin\n\n\nclass TestAdder:\n    adder = AdderMixin\n"
+    assert changed(before, {"tests/shared.py": mixin, "tests/test_a.py": used}) == []
+    assert changed(before, {"tests/shared.py": mixin, "tests/test_a.py": unused}) == ["test-not-collected"]
+    aside = "from tests.shared import AdderMixin\n\n\nclass Adder(AdderMixin):\n    pass\n"
+    assert changed(before, {"tests/shared.py": mixin, "tests/test_a.py": aside}) == ["test-not-collected"]
+
+
+@pytest.mark.parametrize("base", ["object", "abc.ABC", "Generic[T]", "metaclass=Meta"])
+def test_a_base_that_no_runner_looks_for_makes_no_test(base: str) -> None:
+    mixin = MIXED.replace("SharedTests", "AdderMixin")
+    both = "{mixin}\n\nclass Both(AdderMixin{more}):\n    pass\n\n\nclass TestAdder(Both):\n    pass\n"
+    before = both.format(mixin=mixin, more=f", {base}")
+    assert changed({"test_a.py": before}, {"test_a.py": both.format(mixin=mixin, more="")}) == []
+    gone = f"{mixin}\n\nclass Both(AdderMixin, {base}):\n    pass\n"
+    assert changed({"test_a.py": before}, {"test_a.py": gone}) == ["test-not-collected"]
+
+
+def test_a_test_that_asks_twice_as_much_has_other_cases() -> None:
+    before = python("assert f('hour', 0) == 'one hour'", "assert f('day', 1) == 'one day'")
+    more = python(
+        "assert f('second', -1) == 'one second'",
+        "assert f('second', 1) == 'one second'",
+        "assert f('day', -1) == 'one day'",
+        "assert f('day', 1) == 'one day'",
+        "assert f('days', 0) == 'no day'",
+    )
+    assert rules(before, more) == []
+    other = python("assert f('second', -1) == 'one second'", "assert f('day', 1) == 'one day'")
+    same = more.replace("f('second', -1)", "f('hour', 0)")
+    assert ("expected-changed", True) in rules(before, same)
+    assert rules(before, other) == []
+
+
+def test_a_hook_that_checks_nothing_is_no_test() -> None:
+    hook = "describe('a', () => {\n  beforeAll(() => { prepare(1); });\n"
+    test = "  it('adds', () => { expect(add(1, 2)).toBe(3); });\n});\n"
+    assert rules(hook + test, "describe('a', () => {\n" + test, "a.test.js") == []
+    asking = hook.replace("prepare(1)", "expect(prepare(1)).toBe(2)")
+    assert rules(asking + test, "describe('a', () => {\n" + test, "a.test.js") == [
+        ("assertion-removed", True)
+    ]
+
+
+UNSUPPORTED = """\
+def skip(message, **wanted):
+    def decide(case):
+        if all(getattr(case, name) == value for name, value in wanted.items()):
+            return message
+    return decide
+
+
+TestDraft = SUITE.to_testcase(
+    skip=lambda case: (
+        skip("later", subject="anchor")(case)
+        {more}
+    ),
+)
+"""
+
+
+def test_a_list_of_cases_that_are_not_supported() -> None:
+    before = UNSUPPORTED.format(more="")
+    after = UNSUPPORTED.format(more='or skip("later", subject="ref")(case)')
+    assert not skipped(before, after)
+    by_runner = UNSUPPORTED.replace("return message", "return pytest.skip(message)")
+    assert skipped(by_runner.format(more=""), by_runner.format(more='or skip("no", subject="ref")(case)'))
+    suite = "class TestA(TestCase):\n    def test_a(self):\n        self.assertEqual(f(1), 2)\n"
+    own = "def skip(why):\n    return lambda test: lambda self: None\n\n\n"
+    assert skipped(own + suite, f"{own}{suite}\n\nTestA.test_a = skip('slow')(TestA.test_a)\n")

@@ -45,6 +45,8 @@ __all__ = ["read_python"]
 _MAX_ROWS: Final = 1000
 _MAX_CALLED: Final = 20
 _TEST_CLASS = re.compile(r"^Test|^test_|Tests?$|TestCase$")
+_NO_TEST = re.compile(r"object|(?:abc\.)?ABC|metaclass\s*=.*|(?:(?:t|typing)\.)?(?:Generic|Protocol)\b.*")
+"""Bases that no runner collects a class for."""
 _MOCKED = re.compile(
     r"\bpatch(?: \. \w+)* \( \"(?:[\w.]+\.)?(\w+)\"|\bpatch \. object \( [\w .]+ \"(\w+)\""
     r"|\bsetattr \( (?:[\w .]+ )?\"(?:[\w.]+\.)?(\w+)\""
@@ -128,6 +130,7 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
         imports=tuple(_imports(root)),
         rebound=tuple(sorted(set(_rebound(root, tuple(_imports(root)))))),
         defined=tuple(sorted({*functions, *reading.lenient})),
+        bases=tuple(sorted(_bases(root))),
         lenient=tuple(lenient),
     )
 
@@ -145,8 +148,7 @@ def _looks_like_test(definition: _Definition) -> bool:
     owner = definition.in_class
     if owner is None:
         return len(definition.names) == 1
-    bases = text_of(owner.child_by_field_name("superclasses"))
-    return bool(_TEST_CLASS.search(definition.names[-2])) or "Test" in bases or bool(bases)
+    return bool(_TEST_CLASS.search(definition.names[-2])) or bool(_named_bases(owner))
 
 
 def _is_used_fixture(definition: _Definition, written: WrittenTest, module: _Module) -> bool:
@@ -194,15 +196,8 @@ def _inherited(root: Node, definitions: list[_Definition]) -> Iterator[_Definiti
     for one in definitions:
         if one.in_class is not None and len(one.names) == 2 and not _looks_like_test(one):
             plain_classes.setdefault(one.names[0], []).append(one)
-    classes = {
-        text_of(node.child_by_field_name("name")): node
-        for node in (part.child_by_field_name("definition") or part for part in children(root))
-        if node.type == "class_definition"
-    }
-    bases = {
-        name: [text_of(base) for base in children(node.child_by_field_name("superclasses"))]
-        for name, node in classes.items()
-    }
+    classes = _classes(root)
+    bases = {name: _named_bases(node) for name, node in classes.items()}
     for name, node in classes.items():
         ancestors = _ancestors(name, bases)
         # What a base of another file makes of a class is not known.
@@ -212,6 +207,32 @@ def _inherited(root: Node, definitions: list[_Definition]) -> Iterator[_Definiti
             for one in plain_classes.get(base, ()):
                 if one.names[-1].startswith("test"):
                     yield _Definition(one.node, (name, one.names[-1]), one.decorators, node)
+
+
+def _classes(root: Node) -> dict[str, Node]:
+    """The classes at the top of a file."""
+    return {
+        text_of(node.child_by_field_name("name")): node
+        for node in (part.child_by_field_name("definition") or part for part in children(root))
+        if node.type == "class_definition"
+    }
+
+
+def _named_bases(node: Node) -> list[str]:
+    """What a class is made of, as it is written; what makes no class a test is left out."""
+    named = (text_of(base) for base in children(node.child_by_field_name("superclasses")))
+    return [name for name in named if not _NO_TEST.fullmatch(name)]
+
+
+def _bases(root: Node) -> set[str]:
+    """What test classes are made of: a test in one of those runs with each of them."""
+    bases = {name: _named_bases(node) for name, node in _classes(root).items()}
+    found: set[str] = set()
+    for name in bases:
+        ancestors = _ancestors(name, bases)
+        if any(map(_TEST_CLASS.search, (name, *ancestors))):
+            found.update(base.partition("[")[0].rpartition(".")[2] for base in ancestors)
+    return found
 
 
 def _ancestors(name: str, bases: Mapping[str, list[str]]) -> list[str]:
