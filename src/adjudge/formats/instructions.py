@@ -20,18 +20,28 @@ __all__ = [
 ]
 
 _WRONG = r"(?:wrong|incorrect|outdated|out of date|obsolete|stale|flaky|invalid|mistaken|too strict)"
-_TEST_FILE = r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|\w+\.(?:test|spec))\.\w+"
+_UNSTEADY = (
+    r"(?:unreliable|brittle|racy|fragile|unstable|intermittent\w*|sporadic\w*|occasional\w*"
+    r"|non-?deterministic|hanging|slow|misspel\w+)(?:\s+failing)?"
+)
+_TEST_FILE = (
+    r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|[\w.-]+[.-](?:test|spec))\.\w+"
+    r"|(?:\./)?(?:tests?|specs?|__tests__)/[\w./-]*"
+)
 _ORDER = re.compile(
     r"\b(?:(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean ?-?up|refactor|mov|disabl"
     r"|revert|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert|modif|edit|parametri[sz]|de-?dup"
     r"|tidy|moderni[sz]|improv|rework|simplif|unif|speed(?: |-)?up|extract|restructur|reorder|isolat|separat"
     r"|combin|trim|prun|synchroni[sz]|stabili[sz]|de-?flak|standardi[sz]|streamlin|reformat|reduc"
-    r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|refresh|overhaul|harden)\w*(?:/\w+)?"
-    rf"|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+{_WRONG})"
+    r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|refresh|overhaul|harden|eliminat|revis"
+    r"|optimi[sz]|parameteri[sz]|templati[sz]|regroup|collaps|inlin|silenc|comment(?:s|ed|ing)?[ -]out)"
+    r"\w*(?:/\w+)?"
+    rf"|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+(?:{_WRONG}|{_UNSTEADY}))"
     # What is to be added beside the change is no order to change what is there, nor is why it is made.
     r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b|(?:so|because|since|until|which|while|if|when)\b)"
-    r"[\w'\"`-]+(?:\.[\w'\"`-]+)*){0,6}?"
-    r"\s+[\"'`]?(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?|(?:\w+\.)?test_\w+"
+    r"[\w'\"`-]+(?:\.+[\w'\"`-]+)*){0,6}?"
+    r"\s+[\"'`]?(?:tests?|specs?|test-?(?:cases?|suites?|files?)|assert(?:ion)?s?|snapshots?|fixtures?"
+    r"|expectations?|(?:\w+\.)?test_\w+"
     rf"|{_TEST_FILE})(?!\w|\.\w)",
     re.IGNORECASE,
 )
@@ -54,10 +64,21 @@ _TITLED = re.compile(
     r"|(?:limit|restrict)\s+(?:[\w'`-]+\s+){0,4}?tests?\s+to\b"
     r"|(?:use|prefer|adopt|avoid"
     r"|(?:do not|don't|stop)\s+(?:us|rely|depend|hard-?cod|(?:monkey)?patch|mock|assum|requir|call)\w*)"
-    r"\b[^\n]{1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"
+    r"\b(?:(?!\.\s)[^\n]){1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"
     rf"(?:tests?|{_TEST_FILE}){_END}"
     r"|(?:(?:fix|avoid|reduc|address|mend)\w*\s+)?(?:[\w'`-]+\s+){0,3}?flak(?:y|es?|iness)\b"
     r"|(?:\w+ly\s+)?(?:improv|rework|restructur)\w*\s+(?:the\s+)?testing\b"
+    # Tests are what is spoken of.
+    rf"|(?:[\w'`-]+\s+){{0,3}}?(?:tests?|test_\w+|{_TEST_FILE})\s+(?:use[sd]?"
+    r"|(?:no longer|do(?:es)? not|don't|doesn't)\s+(?:rel|depend|need|us|requir|hang|assum)\w*)\b"
+    r"|(?:[\w'`-]+\s+){0,3}?tests?\s+(?:clean-?ups?|refactor\w*|tweaks|formatting|migration|rewrite"
+    r"|simplifications?|maintenance|reorgani[sz]ation|adjustments)\b"
+    r"|(?:minor|small|some|various|more)\s+(?:fix(?:es)?|changes?|tweaks?|updates?)\s+(?:to|in|of)\s+"
+    r"(?:[\w'`-]+\s+){0,2}?tests?\b"
+    r"|(?:increas|rais|lengthen|bump)\w*\s+(?:[\w'`-]+\s+){0,3}?time-?outs?\s+(?:in|for|of)\b[^.;\n]{0,30}?\btests?\b"
+    r"|(?:migrat|switch|convert|port|mov)\w*\b[^.\n]{0,60}?\b(?:to|from)\s+(?:us(?:e|ing)\s+)?(?:the\s+)?"
+    r"(?:node:test|node[- ]test|jest|vitest|mocha|ava|tape?|pytest|unittest|nose|testify|ginkgo|chai)\b"
+    r"|(?:use|prefer|adopt)\s+(?:[\w'`-]+\s+){0,3}?`?(?:pytest\.\w+|t\.(?:TempDir|Setenv|Parallel|Cleanup))"
     r"|make\s+(?:an?\s+)?(?:separate|dedicated|standalone)\s+tests?\b"
     r"|make\s+(?:[\w'`-]+\s+){0,5}?tests?\s+(?:more |less )?(?:faster|independent|deterministic|robust"
     r"|simpler|parallel\w*|reliable|readable|conditional|strict\w*|smaller|shorter|separate|quieter|hermetic"

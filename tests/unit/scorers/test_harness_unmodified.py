@@ -194,6 +194,18 @@ TESTS: Mapping[str, Thing] = {
     "e2e/b.spec.ts": "test('b', () => {});\n",
 }
 SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
+    "settings moved to another file, with one more": (
+        {
+            "setup.cfg": "[tool:pytest]\nnorecursedirs = .git tests/typing\n",
+            "tests/typing/test_types.py": TEST,
+            "tests/slow/test_a.py": TEST,
+        },
+        {
+            "setup.cfg": "[metadata]\nname = a\n",
+            "pyproject.toml": '[tool.pytest.ini_options]\nnorecursedirs = ".git tests/typing tests/slow"\n',
+        },
+        "tests-left-out",
+    ),
     "failure ignored by make": (
         {"Makefile": MAKE},
         {"Makefile": MAKE.replace("\tpytest", "\t-pytest")},
@@ -516,6 +528,16 @@ exports.run = function run(main) {
 """
 """Runs a program of a command line and hears with what it would have ended."""
 HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
+    "settings moved to another file": (
+        {
+            "setup.cfg": "[tool:pytest]\nnorecursedirs = .git tests/typing\n",
+            "tests/typing/test_types.py": TEST,
+        },
+        {
+            "setup.cfg": "[metadata]\nname = a\n",
+            "pyproject.toml": '[tool.pytest.ini_options]\nnorecursedirs = ".git tests/typing"\n',
+        },
+    ),
     "exits of a program heard and put back": ({}, {"test/helper.js": HEARD}),
     "fixture": ({}, {"conftest.py": "import pytest\n\n\n@pytest.fixture\ndef db():\n    return 1\n"}),
     "slow tests": ({}, {"conftest.py": f"import pytest\n\n\n{SLOW}"}),
