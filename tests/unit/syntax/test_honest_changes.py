@@ -493,3 +493,21 @@ def test_a_list_of_cases_that_are_not_supported() -> None:
     suite = "class TestA(TestCase):\n    def test_a(self):\n        self.assertEqual(f(1), 2)\n"
     own = "def skip(why):\n    return lambda test: lambda self: None\n\n\n"
     assert skipped(own + suite, f"{own}{suite}\n\nTestA.test_a = skip('slow')(TestA.test_a)\n")
+
+
+@pytest.mark.parametrize(
+    ("ending", "waited"),
+    [
+        (".then(done).catch(done)", True),
+        (".then(() => done(), done)", True),
+        (".catch(() => {})", False),
+        (".finally(done)", False),
+        ("", False),
+    ],
+)
+def test_a_promise_that_ends_its_test(ending: str, waited: bool) -> None:
+    test = "it('stops', function (done) {{\n  {check}\n}});\n"
+    asked = "assert.rejects(() => stop(1), /gone/)"
+    before = test.format(check=f"return {asked};")
+    found = rules(before, test.format(check=f"void {asked}{ending};"), "a.test.js")
+    assert (found == []) is waited

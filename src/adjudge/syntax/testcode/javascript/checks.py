@@ -48,6 +48,9 @@ _CONSTANTS = frozenset({"true", "number", "string", "array", "object", "arrow_fu
 _WHOLE = re.compile(r"/\^(?!.*(?<!\\)[.)\]][*+]).{8,}\$/[a-z]*")
 """A pattern for all of a text that leaves little open."""
 _ANYTHING = re.compile(r"\bexpect \. (?:anything|any) \(")
+_MAX_CHAIN = 8
+_ENDS_TEST = re.compile(r"done|cb|callback|next|end|reject")
+"""What a test calls when it is over, with what went wrong."""
 
 
 def check_of(reading: Reading, call: Node, around: Around) -> Check | None:
@@ -70,7 +73,7 @@ def check_of(reading: Reading, call: Node, around: Around) -> Check | None:
     if expect is not None:
         subject = arguments_of(expect)
         state = around.state
-        if {"resolves", "rejects", "eventually"} & set(words) and not around.awaited:
+        if {"resolves", "rejects", "eventually"} & set(words) and not _is_waited_for(call, around):
             state = CheckState.UNAWAITED if state is CheckState.LIVE else state
         return _matched(reading, call, matcher, words, subject[:1], arguments, state)
     root = text_of(function.child_by_field_name("object"))
@@ -85,10 +88,28 @@ def check_of(reading: Reading, call: Node, around: Around) -> Check | None:
         ):
             return _asserted(reading, call, arguments[0], around)
         state = around.state
-        if matcher in ("rejects", "doesNotReject") and not around.awaited and state is CheckState.LIVE:
-            state = CheckState.UNAWAITED
+        if matcher in ("rejects", "doesNotReject") and not _is_waited_for(call, around):
+            state = CheckState.UNAWAITED if state is CheckState.LIVE else state
         return _matched(reading, call, matcher, (), arguments[:1], arguments[1:], state)
     return None
+
+
+def _is_waited_for(call: Node, around: Around) -> bool:
+    """Whether somebody waits for a promise, or it ends its test itself: `.then(done).catch(done)`."""
+    if around.awaited:
+        return True
+    at = call
+    for _ in range(_MAX_CHAIN):
+        member = at.parent
+        chained = member.parent if member is not None and member.type == "member_expression" else None
+        if member is None or chained is None or chained.type != "call_expression":
+            return False
+        named = [text_of(one) for one in arguments_of(chained) if one.type == "identifier"]
+        then = text_of(member.child_by_field_name("property")) in ("then", "catch")
+        if then and any(_ENDS_TEST.fullmatch(name) for name in named):
+            return True
+        at = chained
+    return False
 
 
 def property_check(reading: Reading, node: Node, around: Around) -> Check | None:
