@@ -153,7 +153,7 @@ def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> boo
         return False
     if orders_test_changes(instruction):
         return True
-    if all(finding.rule in _MARKS for finding in findings) and orders_skips(instruction):
+    if all(finding.rule in _MARKS | _REMOVALS for finding in findings) and orders_skips(instruction):
         return True
     removed = removed_names(instruction)
     about = {

@@ -511,3 +511,14 @@ def test_a_promise_that_ends_its_test(ending: str, waited: bool) -> None:
     before = test.format(check=f"return {asked};")
     found = rules(before, test.format(check=f"void {asked}{ending};"), "a.test.js")
     assert (found == []) is waited
+
+
+def test_what_a_runner_hands_to_a_test_asserts() -> None:
+    test = "test('adds', async t => {{\n  {check}\n}});\n"
+    before = test.format(check="t.strictEqual(add(1, 2), 3);")
+    after = test.format(check="t.assert.strictEqual(add(1, 2), 3);")
+    assert rules(before, after, "a.test.js") == []
+    assert rules(after, test.format(check="add(1, 2);"), "a.test.js") == [("assertion-removed", True)]
+    assert rules(after, test.format(check="t.assert.ok(add(1, 2));"), "a.test.js") == [
+        ("matcher-loosened", False)
+    ]

@@ -48,6 +48,9 @@ _CONSTANTS = frozenset({"true", "number", "string", "array", "object", "arrow_fu
 _WHOLE = re.compile(r"/\^(?!.*(?<!\\)[.)\]][*+]).{8,}\$/[a-z]*")
 """A pattern for all of a text that leaves little open."""
 _ANYTHING = re.compile(r"\bexpect \. (?:anything|any) \(")
+_OF_TEST = re.compile(r"t\d?|tt|st|test")
+_ASSERTS = re.compile(rf"(?:[\w$]+\.)?assert(?:\.strict|\.deep)?|{_OF_TEST.pattern}")
+"""What assertions are called on: a module, or what a runner hands to a test (`t`, `t.assert`)."""
 _MAX_CHAIN = 8
 _ENDS_TEST = re.compile(r"done|cb|callback|next|end|reject")
 """What a test calls when it is over, with what went wrong."""
@@ -77,14 +80,11 @@ def check_of(reading: Reading, call: Node, around: Around) -> Check | None:
             state = CheckState.UNAWAITED if state is CheckState.LIVE else state
         return _matched(reading, call, matcher, words, subject[:1], arguments, state)
     root = text_of(function.child_by_field_name("object"))
-    if (
-        root in ("assert", "chai.assert", "assert.strict", "t", "test", "assert.deep")
-        and matcher in _MATCHERS
-    ):
+    if _ASSERTS.fullmatch(root) and matcher in _MATCHERS:
         if (
             _MATCHERS[matcher][0] == "truthy"
             and arguments
-            and (root != "t" or arguments[0].type == "binary_expression")
+            and (not _OF_TEST.fullmatch(root) or arguments[0].type == "binary_expression")
         ):
             return _asserted(reading, call, arguments[0], around)
         state = around.state
