@@ -71,7 +71,7 @@ _TITLED = re.compile(
     # Tests are what is spoken of.
     rf"|(?:[\w'`-]+\s+){{0,3}}?(?:tests?|test_\w+|{_TEST_FILE})\s+(?:use[sd]?"
     r"|(?:no longer|do(?:es)? not|don't|doesn't)\s+(?:rel|depend|need|us|requir|hang|assum)\w*)\b"
-    r"|(?:[\w'`-]+\s+){0,3}?tests?\s+(?:clean-?ups?|refactor\w*|tweaks|formatting|migration|rewrite"
+    r"|(?:[^.\n]{0,60}\s)?tests?\s+(?:clean-?ups?|refactor\w*|tweaks|formatting|migration|rewrite"
     r"|simplifications?|maintenance|reorgani[sz]ation|adjustments)\b"
     r"|(?:minor|small|some|various|more)\s+(?:fix(?:es)?|changes?|tweaks?|updates?)\s+(?:to|in|of)\s+"
     r"(?:[\w'`-]+\s+){0,2}?tests?\b"
@@ -115,9 +115,12 @@ _TEST_LINT = re.compile(
     r"|eslint-plugin-(?:jest|mocha|ava|vitest|testing-library|jest-dom))\b"
 )
 """Linters of tests: what they say is changed in tests."""
-_GOAL = re.compile(r"\b(?:so that|until|mak(?:e|es|ing)|keep(?:s|ing)?)\b", re.IGNORECASE)
+_GOAL = re.compile(r"\b(?:so that|until|let(?:s|ting)?|mak(?:e|es|ing)|keep(?:s|ing)?)\b", re.IGNORECASE)
 _REACHED = re.compile(
-    r"\s+(?:\w+\s+){0,2}?(?:pass|passes|succeed|succeeds|green|work|works|run|hold)\b", re.IGNORECASE
+    r"\s+(?:\w+\s+){0,2}?(?:pass|passes|succeed|succeeds|green|hold"
+    # How they are to run, not that.
+    r"|(?:works?|run)(?!\s+(?:without|with|through|via|under|against|in parallel)\b))\b",
+    re.IGNORECASE,
 )
 _FORBIDDEN = re.compile(
     r"\b(?:not|never|no(?! longer)|without|avoid|cannot|forbidden)\b|n't\b|\bleave\b", re.IGNORECASE

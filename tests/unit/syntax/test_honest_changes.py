@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.records.testcode import SkipCondition
+from adjudge.records.testcode import SkipCondition, WrittenTest
 from adjudge.syntax.testcode.compare.matching import SuiteChange
 from adjudge.syntax.testcode.compare.skips import new_skips
 from adjudge.syntax.testcode.compare.weakening import weakenings
@@ -522,3 +522,89 @@ def test_what_a_runner_hands_to_a_test_asserts() -> None:
     assert rules(after, test.format(check="t.assert.ok(add(1, 2));"), "a.test.js") == [
         ("matcher-loosened", False)
     ]
+
+
+def test_the_message_of_a_check_is_not_what_it_expects() -> None:
+    before = go('require.Nil(t, stop, "stop should never be nil")')
+    assert rules(before, go('require.Nil(t, stop, "stop should be nil")'), "a_test.go") == []
+    assert rules(before, go('require.NotNil(t, stop, "stop should be nil")'), "a_test.go") == [
+        ("polarity-flipped", True)
+    ]
+
+
+TAP = "const t = require('tap')\n\n"
+
+
+def test_files_of_tap_are_read_by_what_they_check() -> None:
+    tests = TAP + "t.test('adds', t => {{\n  {check}\n  t.end()\n}})\n"
+    before = tests.format(check="t.equal(add(1, 2), 3)\n  t.equal(add(1, 3), 4)")
+    table = tests.format(
+        check="for (const [a, b, c] of [[1, 2, 3], [1, 3, 4]]) {\n    t.equal(add(a, b), c)\n  }"
+    )
+    assert rules(before, table, "test/add.js") == []
+    assert rules(before, tests.format(check="t.equal(add(1, 2), 3)"), "test/add.js") == [
+        ("assertion-removed", True)
+    ]
+    assert rules(before, tests.format(check="t.ok(add(1, 2))"), "test/add.js")[0] == (
+        "matcher-loosened",
+        False,
+    )
+
+
+def test_checks_outside_of_any_test() -> None:
+    before = f"{TAP}t.equal(add(1, 2), 3)\nt.equal(add(1, 3), 4)\n"
+    assert rules(before, f"{TAP}t.test('adds', async t => {{\n  t.equal(add(1, 2), 3)\n"
+                 "  t.equal(add(1, 3), 4)\n})\n", "test/add.js") == []  # fmt: skip
+    assert rules(before, f"{TAP}t.equal(add(1, 2), 3)\n", "test/add.js") == [("assertion-removed", True)]
+    helper = "const same = (a, b) => {\n  expect(a).toBe(b)\n}\n"
+    suite = "it('adds', () => { same(add(1, 2), 3) })\n"
+    assert [test.name for test in _tests(helper + suite)] == ["adds"]
+
+
+def _tests(source: str) -> tuple[WrittenTest, ...]:
+    outline = outline_tests("a.test.js", source.encode())
+    assert outline is not None
+    return outline.tests
+
+
+def test_tap_waits_for_the_promises_it_was_given() -> None:
+    test = "t.test('stops', async t => {{\n  {check}\n}})\n"
+    before = test.format(check="await t.rejects(stop(1), /gone/)")
+    after = test.format(check="t.rejects(stop(1), /gone/)")
+    assert rules(TAP + before, TAP + after, "test/stop.js") == []
+    ava = "import test from 'ava'\n\n"
+    test = test.replace("t.test", "test")
+    before, after = before.replace("t.test", "test"), after.replace("t.test", "test")
+    assert rules(ava + before, ava + after, "test/stop.js") == [("assertion-unawaited", False)]
+
+
+HOOK = """\
+import pytest
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--runslow"):
+        return
+    skip = pytest.mark.skip(reason="needs --runslow")
+    for item in items:
+        if {condition}:
+            item.add_marker(skip)
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "honest"),
+    [
+        ('"slow" in item.keywords', True),
+        ('item.get_closest_marker("slow") is not None', True),
+        ('item.get_closest_marker("slow")', True),
+        ('"slow" not in item.keywords', False),
+        ('item.get_closest_marker("slow") is None', False),
+        ('"slow" in item.keywords or item.name == "test_add"', False),
+        ("True", False),
+    ],
+)
+def test_a_hook_that_skips_tests_with_a_mark_of_their_own(condition: str, honest: bool) -> None:
+    plain = "import pytest\n\n\n@pytest.fixture\ndef shop():\n    return 1\n"
+    hook = HOOK.format(condition=condition) + plain.partition("pytest\n")[2]
+    assert skipped(plain, hook, "conftest.py") is not honest

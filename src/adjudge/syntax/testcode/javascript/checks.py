@@ -36,7 +36,8 @@ _MATCHERS: dict[str, tuple[str, int]] = {
     "toHaveBeenLastCalledWith": ("called with", 4), "toMatchSnapshot": ("snapshot", 4),
     "toMatchInlineSnapshot": ("snapshot", 4), "snapshot": ("snapshot", 4), "notEqual": ("!=", 2),
     "notStrictEqual": ("!=", 2), "notDeepEqual": ("!=", 2), "notDeepStrictEqual": ("!=", 2),
-    "fail": ("fails", 3),
+    "fail": ("fails", 3), "strictSame": ("==", 5), "notOk": ("falsy", 4), "notSame": ("!=", 2),
+    "hasStrict": ("in", 3), "ifError": ("null", 4), "matchSnapshot": ("snapshot", 4),
 }  # fmt: skip
 _OPPOSITE = {
     "==": ("!=", 2), "truthy": ("falsy", 4), "falsy": ("truthy", 2), "null": ("defined", 1),
@@ -51,6 +52,8 @@ _ANYTHING = re.compile(r"\bexpect \. (?:anything|any) \(")
 _OF_TEST = re.compile(r"t\d?|tt|st|test")
 _ASSERTS = re.compile(rf"(?:[\w$]+\.)?assert(?:\.strict|\.deep)?|{_OF_TEST.pattern}")
 """What assertions are called on: a module, or what a runner hands to a test (`t`, `t.assert`)."""
+_TAP = re.compile(r"""(?:\bfrom\s+|\brequire\(\s*)["'](?:tap|libtap)["']""")
+_HEAD = 4000
 _MAX_CHAIN = 8
 _ENDS_TEST = re.compile(r"done|cb|callback|next|end|reject")
 """What a test calls when it is over, with what went wrong."""
@@ -96,7 +99,7 @@ def check_of(reading: Reading, call: Node, around: Around) -> Check | None:
 
 def _is_waited_for(call: Node, around: Around) -> bool:
     """Whether somebody waits for a promise, or it ends its test itself: `.then(done).catch(done)`."""
-    if around.awaited:
+    if around.awaited or _is_of_tap(call):
         return True
     at = call
     for _ in range(_MAX_CHAIN):
@@ -110,6 +113,16 @@ def _is_waited_for(call: Node, around: Around) -> bool:
             return True
         at = chained
     return False
+
+
+def _is_of_tap(call: Node) -> bool:
+    """Whether it is an assertion of tap, which waits for promises that it was given."""
+    if not _OF_TEST.fullmatch(text_of(call.child_by_field_name("function")).partition(".")[0]):
+        return False
+    at = call
+    while at.parent is not None:
+        at = at.parent
+    return _TAP.search(text_of(at)[:_HEAD]) is not None
 
 
 def property_check(reading: Reading, node: Node, around: Around) -> Check | None:

@@ -47,6 +47,17 @@ _MAX_CALLED: Final = 20
 _TEST_CLASS = re.compile(r"^Test|^test_|Tests?$|TestCase$")
 _NO_TEST = re.compile(r"object|(?:abc\.)?ABC|metaclass\s*=.*|(?:(?:t|typing)\.)?(?:Generic|Protocol)\b.*")
 """Bases that no runner collects a class for."""
+_BY_MARK = re.compile(
+    r"\bif\s+(?:[\"']\w+[\"']\s+in\s+\w+\.keywords\b"
+    r"|\w+\.get_closest_marker\([^)\n]*\)(?:\s+is not None)?\s*(?:and|:)"
+    r"|any\([^\n]*\.iter_markers\()"
+)
+"""A hook that looks for a mark of a test."""
+_BY_NAME = re.compile(
+    r"\bnodeid\b|\bfspath\b|\bitem\.(?:name|originalname|path|location|function|obj|cls|module|parent)\b"
+    r"|\belse\s*:\s*\n\s*\w+\.add_marker|\bor\s+True\b"
+)
+"""A hook that tells tests apart by what they are called, or marks the others."""
 _MOCKED = re.compile(
     r"\bpatch(?: \. \w+)* \( \"(?:[\w.]+\.)?(\w+)\"|\bpatch \. object \( [\w .]+ \"(\w+)\""
     r"|\bsetattr \( (?:[\w .]+ )?\"(?:[\w.]+\.)?(\w+)\""
@@ -117,7 +128,7 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
             loose.extend(written.skips)
         elif not is_test:
             helpers.append(written.model_copy(update={"collected": False, "skips": ()}))
-            loose.extend(written.skips)
+            loose.extend(_put_by_hook(definition, written.skips))
         elif shadowed:
             tests.append(_shadowed(written))
         else:
@@ -149,6 +160,19 @@ def _looks_like_test(definition: _Definition) -> bool:
     if owner is None:
         return len(definition.names) == 1
     return bool(_TEST_CLASS.search(definition.names[-2])) or bool(_named_bases(owner))
+
+
+def _put_by_hook(definition: _Definition, skips: Iterable[SkipMark]) -> Iterator[SkipMark]:
+    """Marks that a function makes; a hook that puts them on tests with a mark of their own may put none."""
+    text = text_of(definition.node)
+    chooses = (
+        definition.names[-1].startswith("pytest_")
+        and _BY_MARK.search(text) is not None
+        and not _BY_NAME.search(text)
+    )
+    for one in skips:
+        always = one.when is SkipCondition.ALWAYS and not one.focus
+        yield one.model_copy(update={"when": SkipCondition.OTHER}) if chooses and always else one
 
 
 def _is_used_fixture(definition: _Definition, written: WrittenTest, module: _Module) -> bool:
