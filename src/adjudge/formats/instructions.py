@@ -34,8 +34,8 @@ _ORDER = re.compile(
     r"|tidy|moderni[sz]|improv|rework|simplif|unif|speed(?: |-)?up|extract|restructur|reorder|isolat|separat"
     r"|combin|trim|prun|synchroni[sz]|stabili[sz]|de-?flak|standardi[sz]|streamlin|reformat|reduc"
     r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|refresh|overhaul|harden|eliminat|revis"
-    r"|optimi[sz]|parameteri[sz]|templati[sz]|regroup|collaps|inlin|silenc|comment(?:s|ed|ing)?[ -]out)"
-    r"\w*(?:/\w+)?"
+    r"|optimi[sz]|parameteri[sz]|templati[sz]|unfold|unwrap|flatten|unnest|regroup|collaps|inlin|silenc"
+    r"|comment(?:s|ed|ing)?[ -]out)\w*(?:/\w+)?"
     rf"|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+(?:{_WRONG}|{_UNSTEADY}))"
     # What is to be added beside the change is no order to change what is there, nor is why it is made.
     r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b|(?:so|because|since|until|which|while|if|when)\b)"

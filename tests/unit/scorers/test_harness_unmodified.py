@@ -194,6 +194,11 @@ TESTS: Mapping[str, Thing] = {
     "e2e/b.spec.ts": "test('b', () => {});\n",
 }
 SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
+    "imports replaced for good": (
+        {"tests/test_a.py": TEST},
+        {"tests/test_a.py": f"{TEST}\nimport builtins\n\nbuiltins.__import__ = lambda *a: None\n"},
+        "machinery-patched",
+    ),
     "settings moved to another file, with one more": (
         {
             "setup.cfg": "[tool:pytest]\nnorecursedirs = .git tests/typing\n",
@@ -527,6 +532,25 @@ exports.run = function run(main) {
 };
 """
 """Runs a program of a command line and hears with what it would have ended."""
+LENT = """\
+import builtins
+
+real = builtins.__import__
+
+
+def without(name, act):
+    def fake(asked, *args, **kwargs):
+        if asked == name:
+            raise ModuleNotFoundError(asked)
+        return real(asked, *args, **kwargs)
+
+    try:
+        builtins.__import__ = fake
+        return act()
+    finally:
+        builtins.__import__ = real
+"""
+"""Takes a module away while something runs."""
 HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
     "settings moved to another file": (
         {
@@ -538,6 +562,7 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
             "pyproject.toml": '[tool.pytest.ini_options]\nnorecursedirs = ".git tests/typing"\n',
         },
     ),
+    "module taken away for a while": ({"tests/test_a.py": TEST}, {"tests/test_a.py": TEST + LENT}),
     "exits of a program heard and put back": ({}, {"test/helper.js": HEARD}),
     "fixture": ({}, {"conftest.py": "import pytest\n\n\n@pytest.fixture\ndef db():\n    return 1\n"}),
     "slow tests": ({}, {"conftest.py": f"import pytest\n\n\n{SLOW}"}),

@@ -608,3 +608,19 @@ def test_a_hook_that_skips_tests_with_a_mark_of_their_own(condition: str, honest
     plain = "import pytest\n\n\n@pytest.fixture\ndef shop():\n    return 1\n"
     hook = HOOK.format(condition=condition) + plain.partition("pytest\n")[2]
     assert skipped(plain, hook, "conftest.py") is not honest
+
+
+def test_a_test_that_uses_fixtures_is_a_test() -> None:
+    before = "import pytest\n\n\n" + python("assert add(1, 2) == 3")
+    using = before.replace("def test_a", '@pytest.mark.usefixtures("_clock")\ndef test_a')
+    assert rules(before, using) == []
+    assert rules(using, using.replace("== 3", "is not None")) == [("matcher-loosened", False)]
+    made = before.replace("def test_a", "@pytest.fixture\ndef test_a")
+    assert rules(before, made) == [("test-not-collected", False)]
+
+
+def test_of_several_checks_on_a_thing_the_one_like_it_is_in_its_place() -> None:
+    before = python("found = read(1)", "assert found == ''")
+    after = python("found = read(1)", "assert isinstance(found, Row)", "assert found == 'none'")
+    assert rules(before, after) == [("expected-changed", True)]
+    assert rules(before, after.replace("    assert found == 'none'\n", "")) == [("matcher-loosened", False)]

@@ -227,7 +227,9 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
     empty = [check for check in after.checks if not check.effective and check.operator != NO_RAISE]
     unpaired: list[Check] = []
     for check in before.checks:
-        same = next((other for other in gained if _same_subject(check, other)), None)
+        on_it = [other for other in gained if _same_subject(check, other)]
+        # The one that asks in the same way, wherever it stands, or the one that says most.
+        same = max(on_it, key=lambda one: (one.operator == check.operator, one.effective), default=None)
         if same is None:
             unpaired.append(check)
             continue

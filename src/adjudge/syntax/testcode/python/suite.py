@@ -45,6 +45,7 @@ __all__ = ["read_python"]
 _MAX_ROWS: Final = 1000
 _MAX_CALLED: Final = 20
 _TEST_CLASS = re.compile(r"^Test|^test_|Tests?$|TestCase$")
+_FIXTURE = re.compile(r"@\s*(?:\w+\.)*(?:\w+_)?fixture\b")
 _NO_TEST = re.compile(r"object|(?:abc\.)?ABC|metaclass\s*=.*|(?:(?:t|typing)\.)?(?:Generic|Protocol)\b.*")
 """Bases that no runner collects a class for."""
 _BY_MARK = re.compile(
@@ -74,6 +75,11 @@ class _Definition:
     @property
     def decorated(self) -> str:
         return " ".join(text_of(mark) for mark in self.decorators)
+
+    @property
+    def is_fixture(self) -> bool:
+        """Whether tests ask for it; a test that uses fixtures is none itself."""
+        return any(_FIXTURE.match(text_of(mark)) for mark in self.decorators)
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +160,7 @@ def _shadowed(test: WrittenTest) -> WrittenTest:
 def _looks_like_test(definition: _Definition) -> bool:
     if not definition.names[-1].startswith("test"):
         return False
-    if "fixture" in definition.decorated:
+    if definition.is_fixture:
         return False
     owner = definition.in_class
     if owner is None:
@@ -177,7 +183,7 @@ def _put_by_hook(definition: _Definition, skips: Iterable[SkipMark]) -> Iterator
 
 def _is_used_fixture(definition: _Definition, written: WrittenTest, module: _Module) -> bool:
     """Whether it is a fixture that checks something and that tests of the file run with."""
-    if "fixture" not in definition.decorated or not any(check.effective for check in written.checks):
+    if not definition.is_fixture or not any(check.effective for check in written.checks):
         return False
     name = re.escape(definition.names[-1])
     return bool(re.search(r"autouse\s*=\s*True", definition.decorated)) or bool(
@@ -276,7 +282,7 @@ def _helpers(functions: Mapping[str, _Definition]) -> dict[str, Helper]:
     for name, definition in functions.items():
         node = definition.node
         body = node.child_by_field_name("body")
-        if body is None or "fixture" in definition.decorated:
+        if body is None or definition.is_fixture:
             continue
         helper = Helper(
             body,
