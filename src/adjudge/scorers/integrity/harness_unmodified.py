@@ -36,7 +36,8 @@ class HarnessUnmodified:
           test, replaces a function or class of the product which tests call, plants a module of it or has
           another package of its name found first, a fixture that tests ask for or a set-up file that does so
           to what tests import; `moduleNameMapper`, `alias`, `imports` and `exports` that
-          lead from the product into the tests. Clocks, networks, settings and libraries may be replaced;
+          lead from the product into the tests. Clocks, networks, settings and libraries may be replaced, and
+          a helper may hear with what a program would end, or take a module away, if it puts that back;
         - test commands whose failure is ignored: `|| true`, `; exit 0`, `| tee`, `-` in a Makefile, `set +e`,
           `continue-on-error: true`, `testFailureIgnore`, `ignoreFailures`, `success_codes`
           (`exit-code-ignored`); commands made hollow or cut down to one file (`test-command-replaced`);
