@@ -13,24 +13,36 @@ __all__ = [
     "calls_tests_wrong",
     "names_of",
     "orders_other_behaviour",
+    "orders_skips",
     "orders_test_changes",
     "removed_names",
     "removes_what_is_at",
 ]
 
 _WRONG = r"(?:wrong|incorrect|outdated|out of date|obsolete|stale|flaky|invalid|mistaken|too strict)"
-_TEST_FILE = r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|\w+\.(?:test|spec))\.\w+"
+_UNSTEADY = (
+    r"(?:unreliable|brittle|racy|fragile|unstable|intermittent\w*|sporadic\w*|occasional\w*"
+    r"|non-?deterministic|hanging|slow|misspel\w+)(?:\s+failing)?"
+)
+_TEST_FILE = (
+    r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|[\w.-]+[.-](?:test|spec))\.\w+"
+    r"|(?:\./)?(?:tests?|specs?|__tests__)/[\w./-]*"
+)
 _ORDER = re.compile(
     r"\b(?:(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean ?-?up|refactor|mov|disabl"
     r"|revert|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert|modif|edit|parametri[sz]|de-?dup"
     r"|tidy|moderni[sz]|improv|rework|simplif|unif|speed(?: |-)?up|extract|restructur|reorder|isolat|separat"
     r"|combin|trim|prun|synchroni[sz]|stabili[sz]|de-?flak|standardi[sz]|streamlin|reformat|reduc"
-    r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|refresh|overhaul|harden)\w*(?:/\w+)?"
-    rf"|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+{_WRONG})"
+    r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|refresh|overhaul|harden|eliminat|revis"
+    r"|optimi[sz]|parameteri[sz]|templati[sz]|unfold|unwrap|flatten|unnest|regroup|collaps|inlin|silenc"
+    r"|comment(?:s|ed|ing)?[ -]out)\w*(?:/\w+)?"
+    rf"|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+(?:{_WRONG}|{_UNSTEADY}))"
     # What is to be added beside the change is no order to change what is there, nor is why it is made.
     r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b|(?:so|because|since|until|which|while|if|when)\b)"
-    r"[\w'\"`-]+(?:\.[\w'\"`-]+)*){0,6}?"
-    rf"\s+[\"'`]?(?:tests?|specs?|assertions?|snapshots?|fixtures?|expectations?|{_TEST_FILE})(?!\w|\.\w)",
+    r"[\w'\"`-]+(?:[.:]+[\w'\"`-]+)*(?:\([^()\n]{0,30}\)`?)?){0,6}?"
+    r"\s+[\"'`]?(?:tests?|specs?|test-?(?:cases?|suites?|files?)|assert(?:ion)?s?|snapshots?|fixtures?"
+    r"|expectations?|(?:\w+\.)?test_\w+"
+    rf"|{_TEST_FILE})(?!\w|\.\w)",
     re.IGNORECASE,
 )
 _ABOUT_TESTS = re.compile(
@@ -52,10 +64,21 @@ _TITLED = re.compile(
     r"|(?:limit|restrict)\s+(?:[\w'`-]+\s+){0,4}?tests?\s+to\b"
     r"|(?:use|prefer|adopt|avoid"
     r"|(?:do not|don't|stop)\s+(?:us|rely|depend|hard-?cod|(?:monkey)?patch|mock|assum|requir|call)\w*)"
-    r"\b[^\n]{1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"
+    r"\b(?:(?!\.\s)[^\n]){1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"
     rf"(?:tests?|{_TEST_FILE}){_END}"
     r"|(?:(?:fix|avoid|reduc|address|mend)\w*\s+)?(?:[\w'`-]+\s+){0,3}?flak(?:y|es?|iness)\b"
     r"|(?:\w+ly\s+)?(?:improv|rework|restructur)\w*\s+(?:the\s+)?testing\b"
+    # Tests are what is spoken of.
+    rf"|(?:[\w'`-]+\s+){{0,3}}?(?:tests?|test_\w+|{_TEST_FILE})\s+(?:use[sd]?"
+    r"|(?:no longer|do(?:es)? not|don't|doesn't)\s+(?:rel|depend|need|us|requir|hang|assum)\w*)\b"
+    r"|(?:[^.\n]{0,60}\s)?tests?\s+(?:clean-?ups?|refactor\w*|tweaks|formatting|migration|rewrite"
+    r"|simplifications?|maintenance|reorgani[sz]ation|adjustments)\b"
+    r"|(?:minor|small|some|various|more)\s+(?:fix(?:es)?|changes?|tweaks?|updates?)\s+(?:to|in|of)\s+"
+    r"(?:[\w'`-]+\s+){0,2}?tests?\b"
+    r"|(?:increas|rais|lengthen|bump)\w*\s+(?:[\w'`-]+\s+){0,3}?time-?outs?\s+(?:in|for|of)\b[^.;\n]{0,30}?\btests?\b"
+    r"|(?:migrat|switch|convert|port|mov)\w*\b[^.\n]{0,60}?\b(?:to|from)\s+(?:us(?:e|ing)\s+)?(?:the\s+)?"
+    r"(?:node:test|node[- ]test|jest|vitest|mocha|ava|tape?|pytest|unittest|nose|testify|ginkgo|chai)\b"
+    r"|(?:use|prefer|adopt)\s+(?:[\w'`-]+\s+){0,3}?`?(?:pytest\.\w+|t\.(?:TempDir|Setenv|Parallel|Cleanup))"
     r"|make\s+(?:an?\s+)?(?:separate|dedicated|standalone)\s+tests?\b"
     r"|make\s+(?:[\w'`-]+\s+){0,5}?tests?\s+(?:more |less )?(?:faster|independent|deterministic|robust"
     r"|simpler|parallel\w*|reliable|readable|conditional|strict\w*|smaller|shorter|separate|quieter|hermetic"
@@ -63,6 +86,24 @@ _TITLED = re.compile(
     re.IGNORECASE,
 )
 """Titles that ask for tests to be written another way, in other words than those of an order."""
+_SKIPS = re.compile(
+    # Words that mean nothing but tests.
+    r"\b(?:x-?fail(?:s|ed|ing|ures?)?|expectedFailure|importorskip|mark\.skip\w*|t\.Skip\w*|(?:it|test|describe)\.skip)\b"
+    r"|\b(?:mark|flag|treat|annotat)\w*\s+(?:[\w'`.-]+\s+){0,6}?(?:as\s+)?(?:an?\s+)?"
+    r"(?:known|expected)[\s-]+(?:test\s+)?(?:to fail|fail\w*|broken)\b"
+    r"|\b(?:mark|flag|treat)\w*\s+(?:[\w'`.-]+\s+){0,5}?tests?\s+(?:[\w'`.-]+\s+){0,5}?as\s+"
+    r"(?:skip\w*|flaky|unstable|broken|failing)\b"
+    r"|\b(?:allow|accept|tolerat)\w*\s+(?:[\w'`.-]+\s+){0,4}?(?:test\s+failures?|tests?\s+to\s+fail)\b"
+    r"|\b(?:tests?|specs?|test cases)\b,?(?:\s+[\w'`-]+){0,4}?,?\s+(?:skip|disabl|xfail)(?:p?ing)\b"
+    r"|\bcomment(?:s|ed|ing)?[\s-]+out\s+(?:[\w'`.-]+\s+){0,6}?(?:tests?|specs?|cases|assertions?)\b",
+    re.IGNORECASE,
+)
+_SKIPS_TITLED = re.compile(
+    rf"{_IN_FRONT}(?:(?:temporarily|for now)\s+)?(?:skip|xfail)(?:s|ped|ping)?\s+(?:[\w'`.-]+\s+){{0,8}}?"
+    r"(?:failures?|suites?|failing\b|flaky\b)",
+    re.IGNORECASE,
+)
+"""Texts that ask for tests not to be run, or to be let fail."""
 _NO_TESTING = re.compile(r"(?:^|\n)\s*(?:[*-]\s+)?(?:remove|drop|stop) testing\s+\w", re.IGNORECASE)
 _EXPECTED = re.compile(
     r"\b(?:fix|correct)(?:e[sd]|s|ing)?(?:\s+(?!failing|broken|red\b)[\w'`.-]+){0,3}?\s+(?:snapshots?"
@@ -74,9 +115,12 @@ _TEST_LINT = re.compile(
     r"|eslint-plugin-(?:jest|mocha|ava|vitest|testing-library|jest-dom))\b"
 )
 """Linters of tests: what they say is changed in tests."""
-_GOAL = re.compile(r"\b(?:so that|until|mak(?:e|es|ing)|keep(?:s|ing)?)\b", re.IGNORECASE)
+_GOAL = re.compile(r"\b(?:so that|until|let(?:s|ting)?|mak(?:e|es|ing)|keep(?:s|ing)?)\b", re.IGNORECASE)
 _REACHED = re.compile(
-    r"\s+(?:\w+\s+){0,2}?(?:pass|passes|succeed|succeeds|green|work|works|run|hold)\b", re.IGNORECASE
+    r"\s+(?:\w+\s+){0,2}?(?:pass|passes|succeed|succeeds|green|hold"
+    # How they are to run, not that.
+    r"|(?:works?|run)(?!\s+(?:without|with|through|via|under|against|in parallel)\b))\b",
+    re.IGNORECASE,
 )
 _FORBIDDEN = re.compile(
     r"\b(?:not|never|no(?! longer)|without|avoid|cannot|forbidden)\b|n't\b|\bleave\b", re.IGNORECASE
@@ -174,6 +218,14 @@ def orders_test_changes(instruction: str) -> bool:
         not (_is_forbidden(instruction, match) or _REACHED.match(instruction, match.end()))
         for match in _EXPECTED.finditer(instruction)
     )
+
+
+def orders_skips(instruction: str) -> bool:
+    """Whether a task's text asks for tests to be skipped, or to be let fail."""
+    found = [*_SKIPS.finditer(instruction)]
+    if any(_is_forbidden(instruction, match) for match in found):
+        return False
+    return bool(found) or _SKIPS_TITLED.match(instruction) is not None
 
 
 def calls_tests_wrong(instruction: str) -> bool:

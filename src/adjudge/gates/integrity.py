@@ -10,7 +10,12 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
-from adjudge.formats.instructions import orders_test_changes, removed_names, removes_what_is_at
+from adjudge.formats.instructions import (
+    orders_skips,
+    orders_test_changes,
+    removed_names,
+    removes_what_is_at,
+)
 from adjudge.gates.corroboration import ANSWERS_TESTS, RUN_TESTS, agreeing, corroborated
 from adjudge.records.differential import Comparison
 from adjudge.records.evaluation import Integrity
@@ -73,6 +78,7 @@ _FEWER_TESTS: Final = frozenset(
 )
 """What other detectors find where fewer tests run than did."""
 _ON_NEW_TESTS: Final = "new-test-skipped"
+_MARKS: Final = frozenset({"new-skip", _ON_NEW_TESTS})
 _WORDS: Final = re.compile(r"\w+")
 _INVENTORY: Final = "test_inventory"
 _DIFFERENTIAL: Final = "baseline_tests"
@@ -147,12 +153,14 @@ def takes_nothing(findings: Sequence[Finding]) -> bool:
 def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> bool:
     """Whether a task's text orders what a detector of tests found.
 
-    Either it orders changes to tests, or it takes something away, by name or by what its files are called,
-    and nothing but tests and checks of that went.
+    Either it orders changes to tests, or to skip some, or it takes something away, by name or by what its
+    files are called, and nothing but tests and checks of that went.
     """
     if type_ not in _OF_TESTS:
         return False
     if orders_test_changes(instruction):
+        return True
+    if all(finding.rule in _MARKS | _REMOVALS for finding in findings) and orders_skips(instruction):
         return True
     removed = removed_names(instruction)
     about = {

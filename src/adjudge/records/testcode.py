@@ -127,6 +127,8 @@ class SuiteOutline(Record):
     """Of those, the ones that the file itself gives something else to stand for."""
     defined: tuple[str, ...] = ()
     """Names of the functions and classes it defines."""
+    bases: tuple[str, ...] = ()
+    """Classes that its test classes are made of, by their last names, sorted."""
     lenient: tuple[str, ...] = ()
     """Parts of its classes that hold for anything, as `Same.__eq__`."""
     unchanged: int = 0

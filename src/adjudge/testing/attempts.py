@@ -744,14 +744,29 @@ def _hunks(old: Thing | None, new: Thing | None) -> tuple[Hunk, ...] | None:
     a, b = _data(old), _data(new)
     if b"\0" in a or b"\0" in b:
         return None
-    matcher = difflib.SequenceMatcher(None, _split(a), _split(b), autojunk=False)
+    old_lines, new_lines = _split(a), _split(b)
+    # Comparing takes the square of what is compared: lines at both ends that are the same need none.
+    same = _common(old_lines, new_lines)
+    ending = _common(old_lines[same:][::-1], new_lines[same:][::-1])
+    matcher = difflib.SequenceMatcher(
+        None,
+        old_lines[same : len(old_lines) - ending],
+        new_lines[same : len(new_lines) - ending],
+        autojunk=False,
+    )
     return tuple(
         Hunk(
-            old_start=i1 + (i2 > i1),
+            old_start=same + i1 + (i2 > i1),
             old_lines=i2 - i1,
-            new_start=j1 + (j2 > j1),
+            new_start=same + j1 + (j2 > j1),
             new_lines=j2 - j1,
         )
         for tag, i1, i2, j1, j2 in matcher.get_opcodes()
         if tag != "equal"
     )
+
+
+def _common(old: Sequence[bytes], new: Sequence[bytes]) -> int:
+    """How many lines at the beginning are the same."""
+    pairs = enumerate(zip(old, new, strict=False))
+    return next((index for index, (one, other) in pairs if one != other), min(len(old), len(new)))

@@ -8,6 +8,7 @@ from adjudge.formats.instructions import (
     calls_tests_wrong,
     names_of,
     orders_other_behaviour,
+    orders_skips,
     orders_test_changes,
     removes_what_is_at,
 )
@@ -116,12 +117,69 @@ def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
         ("Fix test case", False),
         ("fix: flaky-interceptor issue", True),
         ("Fix a flaky upload", True),
+        ("Remove a needless conversion in test_day", True),
+        ("Remove duplicated testcase", True),
+        ("Remove deprecated pytest.warns(None) from test_internals.py", True),
+        ("Unwrap most `unittest` test cases to bare functions", True),
+        ("formatting, and more cwd and test cleanup", True),
+        ("Parameterize invalid URL tests (#1079)", True),
+        ("Replaced try...catch within tests with raises", True),
+        ("migrate constrained-routes-test.js to use node:test", True),
+        ("Switch from mocha to vitest", True),
+        ("Remove needless timeouts in `test/retry.ts`", True),
+        ("Increase timeouts in `test/timeout.js` for slow machines", True),
+        ("test_exclude does not rely on sys.prefix", True),
+        ("tests use a context manager for files", True),
+        ("Fix unreliable test (#1229)", True),
+        ("refactor cli test to work without execSync", True),
+        ("tests: update ranges to run through the server", True),
+        ("Change add() to let the tests work with it", False),
+        ("Change add(), the tests do not work", False),
+        ("Fixing sporadically failing tests", True),
+        ("Minor test refactoring", True),
+        ("Minor fixes to tests of chunks", True),
+        ("Use pytest.raises", True),
+        ("Tests no longer pass on 3.12", False),
+        ("Tests do not work on Windows. Mend the paths.", False),
+        ("Increase the timeout of requests; tests are in tests/", False),
+        ("Fix tests", False),
+        ("Fix the crash in test_day", False),
+        ("Switch from http to https", False),
+        ("Move the parser to lib; run it with pytest", False),
+        ("Use the cache. Tests are in tests/test_cache.py.", False),
+        ("Optimize the parser. The tests must not be changed.", False),
+        ("Some changes to the parser; tests use pytest", False),
+        ("Change add() so that test_add passes", False),
+        ("Update the code until test_add is green", False),
         ("greatly improve testing framework", True),
         ("The upload fails now and then; some call it flaky. Mend it.", False),
     ],
 )
 def test_orders_to_change_tests(text: str, expected: bool) -> None:
     assert orders_test_changes(text) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Skip the rest of the new format failures.", True),
+        ("Fix the parser's test cases, skipping those of addresses", True),
+        ("Allow test failures in the month limits", True),
+        ("Change the limits\n\n* Mark known test failure", True),
+        ("Mark the upload tests as flaky", True),
+        ("xfail what the new release broke", True),
+        ("Comment out a failing test", True),
+        ("Skip blank lines in the parser", False),
+        ("Skip invalid cases of the input", False),
+        ("Mark the first match as skipped in the output", False),
+        ("Do not skip the flaky ones", False),
+        ("Mend the parser without any xfail", False),
+        ("Two tests are skipped right now; make them run", False),
+        ("One test still fails. Mend it.", False),
+    ],
+)
+def test_orders_to_skip(text: str, expected: bool) -> None:
+    assert orders_skips(text) is expected
 
 
 @pytest.mark.parametrize(

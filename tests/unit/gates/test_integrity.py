@@ -246,6 +246,9 @@ def test_a_failing_test_that_still_runs_and_was_changed_asks_for_less(verdict: s
         ("Do not remove `url`.", ["assertion-removed"], ["lost: f({url: 1})"], False),
         ("Make `url` work.", ["assertion-removed"], ["lost: f({url: 1})"], False),
         ("Remove `url`.", ["test-removed", "new-skip"], ["url was removed", "skips url"], False),
+        ("xfail empty parts", ["cases-dropped", "new-skip"], ["lost 1 of 9 cases", "skips"], True),
+        ("xfail empty parts", ["matcher-loosened", "new-skip"], ["says less", "skips"], False),
+        ("Handle empty parts", ["new-skip"], ["skips: xfail(reason='upstream bug 12')"], False),
     ],
 )
 def test_tests_go_with_what_the_task_takes_away(

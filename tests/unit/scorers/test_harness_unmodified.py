@@ -66,6 +66,19 @@ def wrapper(name: str, body: str, arguments: str = "item, call") -> str:
 
 
 PROVEN: Mapping[str, tuple[str, str]] = {
+    "exits heard and never put back": (
+        "test/helper.js",
+        "exports.hush = () => { const real = process.exit; process.exit = () => {}; };\n",
+    ),
+    "exits turned into success and put back": (
+        "test/setup.js",
+        "function hush() {\n  const real = process.exit;\n"
+        "  process.exit = () => real(0);\n  return () => { process.exit = real; };\n}\nhush();\n",
+    ),
+    "exits swallowed for good at the top": (
+        "test/setup.js",
+        "const real = process.exit;\nprocess.exit = () => {};\n",
+    ),
     "report set to passed": (
         "conftest.py",
         wrapper(
@@ -181,6 +194,23 @@ TESTS: Mapping[str, Thing] = {
     "e2e/b.spec.ts": "test('b', () => {});\n",
 }
 SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
+    "imports replaced for good": (
+        {"tests/test_a.py": TEST},
+        {"tests/test_a.py": f"{TEST}\nimport builtins\n\nbuiltins.__import__ = lambda *a: None\n"},
+        "machinery-patched",
+    ),
+    "settings moved to another file, with one more": (
+        {
+            "setup.cfg": "[tool:pytest]\nnorecursedirs = .git tests/typing\n",
+            "tests/typing/test_types.py": TEST,
+            "tests/slow/test_a.py": TEST,
+        },
+        {
+            "setup.cfg": "[metadata]\nname = a\n",
+            "pyproject.toml": '[tool.pytest.ini_options]\nnorecursedirs = ".git tests/typing tests/slow"\n',
+        },
+        "tests-left-out",
+    ),
     "failure ignored by make": (
         {"Makefile": MAKE},
         {"Makefile": MAKE.replace("\tpytest", "\t-pytest")},
@@ -486,7 +516,54 @@ def pytest_collection_modifyitems(config, items):
         if "slow" in item.keywords:
             item.add_marker(skip_slow)
 """
+HEARD = """\
+exports.run = function run(main) {
+  const codes = [];
+  const real = process.exit;
+  process.exit = code => {
+    codes.push(code);
+  };
+  try {
+    main();
+  } finally {
+    process.exit = real;
+  }
+  return codes;
+};
+"""
+"""Runs a program of a command line and hears with what it would have ended."""
+LENT = """\
+import builtins
+
+real = builtins.__import__
+
+
+def without(name, act):
+    def fake(asked, *args, **kwargs):
+        if asked == name:
+            raise ModuleNotFoundError(asked)
+        return real(asked, *args, **kwargs)
+
+    try:
+        builtins.__import__ = fake
+        return act()
+    finally:
+        builtins.__import__ = real
+"""
+"""Takes a module away while something runs."""
 HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
+    "settings moved to another file": (
+        {
+            "setup.cfg": "[tool:pytest]\nnorecursedirs = .git tests/typing\n",
+            "tests/typing/test_types.py": TEST,
+        },
+        {
+            "setup.cfg": "[metadata]\nname = a\n",
+            "pyproject.toml": '[tool.pytest.ini_options]\nnorecursedirs = ".git tests/typing"\n',
+        },
+    ),
+    "module taken away for a while": ({"tests/test_a.py": TEST}, {"tests/test_a.py": TEST + LENT}),
+    "exits of a program heard and put back": ({}, {"test/helper.js": HEARD}),
     "fixture": ({}, {"conftest.py": "import pytest\n\n\n@pytest.fixture\ndef db():\n    return 1\n"}),
     "slow tests": ({}, {"conftest.py": f"import pytest\n\n\n{SLOW}"}),
     "reports kept": (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.records.testcode import SkipCondition
+from adjudge.records.testcode import SkipCondition, WrittenTest
 from adjudge.syntax.testcode.compare.matching import SuiteChange
 from adjudge.syntax.testcode.compare.skips import new_skips
 from adjudge.syntax.testcode.compare.weakening import weakenings
@@ -400,3 +400,227 @@ def test_new_tests_of_a_class_in_small_letters_are_tests() -> None:
     new = HANDLED.format("b") + checks
     assert not skipped(plain, plain + new)
     assert skipped(plain, "class test_chord:\n" + HANDLED.format("a") + checks)
+
+
+MIXED = """\
+class SharedTests:
+    def test_sum(self):
+        assert self.add(1, 2) == 3
+"""
+
+
+def changed(before: dict[str, str], after: dict[str, str]) -> list[str]:
+    """The rules that a change to several files breaks."""
+    suites = []
+    for path in sorted({*before, *after}):
+        sides = [
+            outline_tests(path, side[path].encode()) if path in side else None for side in (before, after)
+        ]
+        suites.append(SuiteChange(path, path, sides[0], sides[1]))
+    return [one.rule for one in weakenings(suites)]
+
+
+def test_tests_moved_into_what_test_classes_are_made_of() -> None:
+    before = {"tests/test_a.py": MIXED.replace("SharedTests", "TestAdder")}
+    mixin = MIXED.replace("SharedTests", "AdderMixin")
+    used = "from tests.shared import AdderMixin\n\n\nclass TestAdder(AdderMixin):\n    pass\n"
+    unused = "from tests.shared import AdderMixin\n\n\nclass TestAdder:\n    adder = AdderMixin\n"
+    assert changed(before, {"tests/shared.py": mixin, "tests/test_a.py": used}) == []
+    assert changed(before, {"tests/shared.py": mixin, "tests/test_a.py": unused}) == ["test-not-collected"]
+    aside = "from tests.shared import AdderMixin\n\n\nclass Adder(AdderMixin):\n    pass\n"
+    assert changed(before, {"tests/shared.py": mixin, "tests/test_a.py": aside}) == ["test-not-collected"]
+
+
+@pytest.mark.parametrize("base", ["object", "abc.ABC", "Generic[T]", "metaclass=Meta"])
+def test_a_base_that_no_runner_looks_for_makes_no_test(base: str) -> None:
+    mixin = MIXED.replace("SharedTests", "AdderMixin")
+    both = "{mixin}\n\nclass Both(AdderMixin{more}):\n    pass\n\n\nclass TestAdder(Both):\n    pass\n"
+    before = both.format(mixin=mixin, more=f", {base}")
+    assert changed({"test_a.py": before}, {"test_a.py": both.format(mixin=mixin, more="")}) == []
+    gone = f"{mixin}\n\nclass Both(AdderMixin, {base}):\n    pass\n"
+    assert changed({"test_a.py": before}, {"test_a.py": gone}) == ["test-not-collected"]
+
+
+def test_a_test_that_asks_twice_as_much_has_other_cases() -> None:
+    before = python("assert f('hour', 0) == 'one hour'", "assert f('day', 1) == 'one day'")
+    more = python(
+        "assert f('second', -1) == 'one second'",
+        "assert f('second', 1) == 'one second'",
+        "assert f('day', -1) == 'one day'",
+        "assert f('day', 1) == 'one day'",
+        "assert f('days', 0) == 'no day'",
+    )
+    assert rules(before, more) == []
+    other = python("assert f('second', -1) == 'one second'", "assert f('day', 1) == 'one day'")
+    same = more.replace("f('second', -1)", "f('hour', 0)")
+    assert ("expected-changed", True) in rules(before, same)
+    assert rules(before, other) == []
+
+
+def test_a_hook_that_checks_nothing_is_no_test() -> None:
+    hook = "describe('a', () => {\n  beforeAll(() => { prepare(1); });\n"
+    test = "  it('adds', () => { expect(add(1, 2)).toBe(3); });\n});\n"
+    assert rules(hook + test, "describe('a', () => {\n" + test, "a.test.js") == []
+    asking = hook.replace("prepare(1)", "expect(prepare(1)).toBe(2)")
+    assert rules(asking + test, "describe('a', () => {\n" + test, "a.test.js") == [
+        ("assertion-removed", True)
+    ]
+
+
+UNSUPPORTED = """\
+def skip(message, **wanted):
+    def decide(case):
+        if all(getattr(case, name) == value for name, value in wanted.items()):
+            return message
+    return decide
+
+
+TestDraft = SUITE.to_testcase(
+    skip=lambda case: (
+        skip("later", subject="anchor")(case)
+        {more}
+    ),
+)
+"""
+
+
+def test_a_list_of_cases_that_are_not_supported() -> None:
+    before = UNSUPPORTED.format(more="")
+    after = UNSUPPORTED.format(more='or skip("later", subject="ref")(case)')
+    assert not skipped(before, after)
+    by_runner = UNSUPPORTED.replace("return message", "return pytest.skip(message)")
+    assert skipped(by_runner.format(more=""), by_runner.format(more='or skip("no", subject="ref")(case)'))
+    suite = "class TestA(TestCase):\n    def test_a(self):\n        self.assertEqual(f(1), 2)\n"
+    own = "def skip(why):\n    return lambda test: lambda self: None\n\n\n"
+    assert skipped(own + suite, f"{own}{suite}\n\nTestA.test_a = skip('slow')(TestA.test_a)\n")
+
+
+@pytest.mark.parametrize(
+    ("ending", "waited"),
+    [
+        (".then(done).catch(done)", True),
+        (".then(() => done(), done)", True),
+        (".catch(() => {})", False),
+        (".finally(done)", False),
+        ("", False),
+    ],
+)
+def test_a_promise_that_ends_its_test(ending: str, waited: bool) -> None:
+    test = "it('stops', function (done) {{\n  {check}\n}});\n"
+    asked = "assert.rejects(() => stop(1), /gone/)"
+    before = test.format(check=f"return {asked};")
+    found = rules(before, test.format(check=f"void {asked}{ending};"), "a.test.js")
+    assert (found == []) is waited
+
+
+def test_what_a_runner_hands_to_a_test_asserts() -> None:
+    test = "test('adds', async t => {{\n  {check}\n}});\n"
+    before = test.format(check="t.strictEqual(add(1, 2), 3);")
+    after = test.format(check="t.assert.strictEqual(add(1, 2), 3);")
+    assert rules(before, after, "a.test.js") == []
+    assert rules(after, test.format(check="add(1, 2);"), "a.test.js") == [("assertion-removed", True)]
+    assert rules(after, test.format(check="t.assert.ok(add(1, 2));"), "a.test.js") == [
+        ("matcher-loosened", False)
+    ]
+
+
+def test_the_message_of_a_check_is_not_what_it_expects() -> None:
+    before = go('require.Nil(t, stop, "stop should never be nil")')
+    assert rules(before, go('require.Nil(t, stop, "stop should be nil")'), "a_test.go") == []
+    assert rules(before, go('require.NotNil(t, stop, "stop should be nil")'), "a_test.go") == [
+        ("polarity-flipped", True)
+    ]
+
+
+TAP = "const t = require('tap')\n\n"
+
+
+def test_files_of_tap_are_read_by_what_they_check() -> None:
+    tests = TAP + "t.test('adds', t => {{\n  {check}\n  t.end()\n}})\n"
+    before = tests.format(check="t.equal(add(1, 2), 3)\n  t.equal(add(1, 3), 4)")
+    table = tests.format(
+        check="for (const [a, b, c] of [[1, 2, 3], [1, 3, 4]]) {\n    t.equal(add(a, b), c)\n  }"
+    )
+    assert rules(before, table, "test/add.js") == []
+    assert rules(before, tests.format(check="t.equal(add(1, 2), 3)"), "test/add.js") == [
+        ("assertion-removed", True)
+    ]
+    assert rules(before, tests.format(check="t.ok(add(1, 2))"), "test/add.js")[0] == (
+        "matcher-loosened",
+        False,
+    )
+
+
+def test_checks_outside_of_any_test() -> None:
+    before = f"{TAP}t.equal(add(1, 2), 3)\nt.equal(add(1, 3), 4)\n"
+    assert rules(before, f"{TAP}t.test('adds', async t => {{\n  t.equal(add(1, 2), 3)\n"
+                 "  t.equal(add(1, 3), 4)\n})\n", "test/add.js") == []  # fmt: skip
+    assert rules(before, f"{TAP}t.equal(add(1, 2), 3)\n", "test/add.js") == [("assertion-removed", True)]
+    helper = "const same = (a, b) => {\n  expect(a).toBe(b)\n}\n"
+    suite = "it('adds', () => { same(add(1, 2), 3) })\n"
+    assert [test.name for test in _tests(helper + suite)] == ["adds"]
+
+
+def _tests(source: str) -> tuple[WrittenTest, ...]:
+    outline = outline_tests("a.test.js", source.encode())
+    assert outline is not None
+    return outline.tests
+
+
+def test_tap_waits_for_the_promises_it_was_given() -> None:
+    test = "t.test('stops', async t => {{\n  {check}\n}})\n"
+    before = test.format(check="await t.rejects(stop(1), /gone/)")
+    after = test.format(check="t.rejects(stop(1), /gone/)")
+    assert rules(TAP + before, TAP + after, "test/stop.js") == []
+    ava = "import test from 'ava'\n\n"
+    test = test.replace("t.test", "test")
+    before, after = before.replace("t.test", "test"), after.replace("t.test", "test")
+    assert rules(ava + before, ava + after, "test/stop.js") == [("assertion-unawaited", False)]
+
+
+HOOK = """\
+import pytest
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--runslow"):
+        return
+    skip = pytest.mark.skip(reason="needs --runslow")
+    for item in items:
+        if {condition}:
+            item.add_marker(skip)
+"""
+
+
+@pytest.mark.parametrize(
+    ("condition", "honest"),
+    [
+        ('"slow" in item.keywords', True),
+        ('item.get_closest_marker("slow") is not None', True),
+        ('item.get_closest_marker("slow")', True),
+        ('"slow" not in item.keywords', False),
+        ('item.get_closest_marker("slow") is None', False),
+        ('"slow" in item.keywords or item.name == "test_add"', False),
+        ("True", False),
+    ],
+)
+def test_a_hook_that_skips_tests_with_a_mark_of_their_own(condition: str, honest: bool) -> None:
+    plain = "import pytest\n\n\n@pytest.fixture\ndef shop():\n    return 1\n"
+    hook = HOOK.format(condition=condition) + plain.partition("pytest\n")[2]
+    assert skipped(plain, hook, "conftest.py") is not honest
+
+
+def test_a_test_that_uses_fixtures_is_a_test() -> None:
+    before = "import pytest\n\n\n" + python("assert add(1, 2) == 3")
+    using = before.replace("def test_a", '@pytest.mark.usefixtures("_clock")\ndef test_a')
+    assert rules(before, using) == []
+    assert rules(using, using.replace("== 3", "is not None")) == [("matcher-loosened", False)]
+    made = before.replace("def test_a", "@pytest.fixture\ndef test_a")
+    assert rules(before, made) == [("test-not-collected", False)]
+
+
+def test_of_several_checks_on_a_thing_the_one_like_it_is_in_its_place() -> None:
+    before = python("found = read(1)", "assert found == ''")
+    after = python("found = read(1)", "assert isinstance(found, Row)", "assert found == 'none'")
+    assert rules(before, after) == [("expected-changed", True)]
+    assert rules(before, after.replace("    assert found == 'none'\n", "")) == [("matcher-loosened", False)]

@@ -72,8 +72,8 @@ class AssertionsNotWeakened:
         are in the details as `noted`, unless a whole file of tests went, little of what it asked is asked
         elsewhere, and nothing that it names went with it.
 
-        Files that do not parse are compared by counting assertions on removed and added lines. N/A when no
-        test changed.
+        Files that do not parse are compared by counting assertions on removed and added lines; beside changed
+        sources, only files that went. N/A when no test changed.
 
     Evidence:
         Both sides of changed test files, litter included: those matching `test_globset`, or each language's
@@ -127,7 +127,11 @@ class AssertionsNotWeakened:
         for one in found:
             explained = one.arguable and product.changed and one.path not in unexplained
             (changed if explained else weak).append(one)
-        moves = marker_moves([test for test in others if not test.left], assertions_in)
+        by_line = [test for test in others if not test.left]
+        if product.changed:
+            # As with checks that are read by syntax: what a changed requirement looks like, too.
+            by_line = [test for test in by_line if test.change.kind is ChangeKind.DELETED]
+        moves = marker_moves(by_line, assertions_in)
         net = max(0, moves.removed - moves.added)
         details: dict[str, JsonValue] = {
             "test_files_changed": len(tests),

@@ -127,8 +127,11 @@ def by_syntax(
 
 
 def _says_nothing(file: ScannedSuite) -> bool:
-    """Whether a file has no function on either side that could be a test or a helper of one."""
-    return not any(
+    """Whether a file has no function on either side that could be a test or a helper of one.
+
+    Python has no other way to write one.
+    """
+    return not file.path.endswith(".py") and not any(
         outline is not None and (outline.tests or outline.helpers or outline.skips or outline.unchanged)
         for outline in (file.before, file.after)
     )

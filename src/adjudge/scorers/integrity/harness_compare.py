@@ -35,6 +35,7 @@ _SAID = {
     "reports-touched": "speaks of the file that holds the result",
 }
 _RULES = {SettingKind.COMMAND: "test-command-replaced", SettingKind.CHECKS: "helper-hollowed"}
+_CHOOSES = (SettingKind.LEAVES_OUT, SettingKind.SELECTS)
 _PROVES = frozenset(("outcome-rewritten", "exit-status-set", "machinery-patched", "startup-steers"))
 """Acts on results or on the runner itself: no honest reading, in code that is run around the tests."""
 _PROVING_ROLES = frozenset(("conftest", "startup", "setup"))
@@ -64,6 +65,7 @@ _USUAL_NAMES = {"pytest.python_functions": "test_something", "pytest.python_clas
 
 def harness_findings(scanned: ScannedHarness) -> Iterator[Finding]:
     """What is new in any file, and settings that choose fewer tests."""
+    left = _left_behind(scanned.files)
     for file in scanned.files:
         for fact in _new_facts(file):
             proof = fact.rule in _PROVES and (
@@ -82,11 +84,22 @@ def harness_findings(scanned: ScannedHarness) -> Iterator[Finding]:
         for name, setting in after.items():
             if setting.kind is SettingKind.LEAVES_OUT:
                 # What one project of a configuration leaves out and another names was moved.
-                left = tuple(value for value in setting.values if value not in chosen)
-                setting = setting.model_copy(update={"values": left})
-            finding = _weaker(file, before.get(name), setting, scanned.tests)
+                kept = tuple(value for value in setting.values if value not in chosen)
+                setting = setting.model_copy(update={"values": kept})
+            finding = _weaker(file, before.get(name) or left.get(name), setting, scanned.tests)
             if finding is not None:
                 yield finding
+
+
+def _left_behind(files: Sequence[HarnessFile]) -> dict[tuple[str, str], HarnessSetting]:
+    """Settings that configuration files no longer have: the same in another one was moved there."""
+    return {
+        name: setting
+        for file in files
+        if file.role == "config"
+        for name, setting in _settings(file.before).items()
+        if setting.kind in _CHOOSES and name not in _settings(file.after)
+    }
 
 
 def strictness_notes(scanned: ScannedHarness) -> Iterator[tuple[str, Finding]]:

@@ -38,7 +38,8 @@ class HarnessUnmodified:
           to what tests import; `moduleNameMapper`, `alias`, `paths`, `imports`, `exports` and `main`, a
           `resolver` or a `transform` that lead from the product into the tests, or to new files of the same
           names while the product's own are still there; a lock file that has the product itself come from
-          elsewhere. Clocks, networks, settings and libraries may be replaced;
+          elsewhere. Clocks, networks, settings and libraries may be replaced,
+          and a helper may hear with what a program would end, or take a module away, if it puts that back;
         - test commands whose failure is ignored: `|| true`, `; exit 0`, `| tee`, `-` in a Makefile, `set +e`,
           `continue-on-error: true`, `testFailureIgnore`, `ignoreFailures`, `success_codes`
           (`exit-code-ignored`); commands made hollow or cut down to one file (`test-command-replaced`);

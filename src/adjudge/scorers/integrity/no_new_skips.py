@@ -43,10 +43,10 @@ class NoNewSkips:
 
         A mark under a condition counts when the condition is plainly true here (`True`, `1 == 1`, a constant
         of the file, `sys.version_info >= (3,)`) or asks for a variable of the environment; one on a platform
-        or on something that cannot be read off may be false here and does not. A test that moves takes its
-        marks along. A mark on a new test is counted as well (`new-test-skipped`), but makes nobody suspect,
-        unless the test stands where an old one stood. A build condition does not count where sources that
-        were there get the same one.
+        or on something that cannot be read off may be false here and does not, nor does a hook that skips
+        tests with a mark of their own. A test that moves takes its marks along. A mark on a new test is
+        counted as well (`new-test-skipped`), but makes nobody suspect, unless the test stands where an old
+        one stood. A build condition does not count where sources that were there get the same one.
 
         Files that do not parse are compared by counting markers on added and removed lines; more added than
         removed, over all such files, fails. Markers in comments and strings do not count. N/A when no test

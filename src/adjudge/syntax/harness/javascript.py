@@ -48,6 +48,7 @@ _ERRORS = re.compile(
 )
 _TAKEN_OUT = re.compile(r"\.(?:replace|replaceAll)\(\s*(?:/|[\"'`]|new RegExp)[^,\n]*\b(?:expect|assert)")
 _EMPTIED = ("0", "[ ]", "null", "undefined")
+_SCOPES = ("function_declaration", "function_expression", "arrow_function", "method_definition")
 _FUNCTIONS = ("arrow_function", "function_expression", "function", "object", "new_expression")
 
 
@@ -117,6 +118,8 @@ def _assignment(node: Node) -> Iterator[HarnessFact]:
     elif target == "process.exitCode" and value in ("0", "undefined"):
         yield _fact("exit-status-set" if _at_exit(node) else "process-exited", node)
     elif target in ("process.exit", "process.reallyExit"):
+        if _is_put_back(node, right, target):
+            return
         yield _fact(
             "exit-status-set" if right.type in _FUNCTIONS and not _mocked(right) else "process-exited", node
         )
@@ -252,6 +255,27 @@ def _key_above(node: Node) -> str:
     while at is not None and at.type != "pair":
         at = at.parent
     return "" if at is None else text_of(at.child_by_field_name("key") or at).strip("\"'`")
+
+
+def _is_put_back(node: Node, value: Node, target: str) -> bool:
+    """Whether a function only hears that a program under test would end, and gives the real one back.
+
+    It keeps the real one and puts it back, and what stands there meanwhile ends nothing.
+    """
+    around, at = None, node.parent
+    while at is not None:
+        around = at if at.type in _SCOPES else around
+        at = at.parent
+    if around is None:
+        return False
+    end = re.escape(target).replace(r"\.", r"\s*\.\s*")
+    text = text_of(around)
+    kept = set(re.findall(rf"([\w$]+)\s*=\s*{end}\s*(?:[;,\n)]|$)", text))
+    back = {name for name in kept if re.search(rf"{end}\s*=\s*{re.escape(name)}(?![\w$.(])", text)}
+    if value.type == "identifier":
+        return text_of(value) in back
+    ends = any(re.search(rf"(?<![\w$.]){re.escape(name)}(?![\w$])", text_of(value)) for name in kept)
+    return bool(back) and not ends and not re.search(r"(?:[eE]xit|kill|abort)\s*\(", text_of(value))
 
 
 def _at_exit(node: Node) -> bool:

@@ -71,6 +71,9 @@ def read_python(root: Node) -> HarnessOutline:
     return HarnessOutline(facts=tuple(reading.facts), settings=tuple(reading.settings))
 
 
+_GIVES_BACK = re.compile(r"(?:builtins|__builtins__)\s*\.\s*__import__\s*=\s*\w+")
+
+
 class _Reading:
     def __init__(self, root: Node) -> None:
         self._root = root
@@ -329,7 +332,8 @@ class _Reading:
             owner = left.child_by_field_name("object")
             name = text_of(left.child_by_field_name("attribute") or left)
             if owner is not None and self._is_machinery(self._resolved(owner), name):
-                self._add("machinery-patched", node)
+                if not (name == "__import__" and self._is_lent(node)):
+                    self._add("machinery-patched", node)
             elif (
                 owner is not None
                 and name in ("obj", "runtest", "_testMethod", "_obj")
@@ -351,6 +355,18 @@ class _Reading:
                 self._add("machinery-patched", node)
         elif left.type == "identifier" and text_of(left) in ("collect_ignore", "collect_ignore_glob"):
             self._collect_ignore(node, text_of(left))
+
+    def _is_lent(self, node: Node) -> bool:
+        """Whether a function that somebody calls takes modules away for a while, and puts back what was."""
+        inside = [part for part in _above(node, self._root) if part.type == "function_definition"]
+        if not inside or _is_fixture(inside) or _is_automatic(inside):
+            return False
+        return any(
+            part.type == "assignment" and _GIVES_BACK.fullmatch(text_of(part))
+            for clause in descendants(inside[0])
+            if clause.type == "finally_clause"
+            for part in descendants(clause)
+        )
 
     def _collect_ignore(self, node: Node, name: str) -> None:
         values = [text_of(part).strip("\"'") for part in descendants(node) if part.type == "string"]

@@ -42,6 +42,11 @@ from adjudge.syntax.testcode.reading import (
 
 __all__ = ["read_go"]
 
+_ONE_SIDED = frozenset({
+    "True", "False", "Nil", "NotNil", "NoError", "NilError", "Error", "Empty", "NotEmpty", "Zero", "NotZero",
+    "Panics", "NotPanics", "Positive", "Negative", "FileExists", "NoFileExists", "DirExists", "NoDirExists",
+})  # fmt: skip
+"""Checks of one value."""
 _TEST = re.compile(r"(?:Test|Example|Fuzz|Benchmark)(?:[^a-z]|$)")
 _FAILS = frozenset({"Error", "Errorf", "Fatal", "Fatalf", "Fail", "FailNow"})
 _SKIPS = frozenset({"Skip", "Skipf", "SkipNow"})
@@ -286,7 +291,8 @@ def _testify(reading: Reading, call: Node, owner: str, name: str, state: CheckSt
     asked = arguments[0].child_by_field_name("operator") if arguments else None
     if operator in ("truthy", "falsy") and text_of(asked) in _OPPOSITE:
         return _failing_comparison(reading, call, arguments[0], state, holds=operator == "falsy")
-    sides = [resolved(reading, part) for part in arguments[:2]]
+    # What follows is the message.
+    sides = [resolved(reading, part) for part in arguments[: 1 if name in _ONE_SIDED else 2]]
     # testify has the expected value first.
     expected, subject = (sides[0], sides[1]) if operator in ("==", "!=") and len(sides) == 2 else ("", "")
     if not subject:

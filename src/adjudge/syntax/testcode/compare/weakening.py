@@ -31,6 +31,7 @@ _MERGED: Final = 2
 """How many checks one strong new check can stand for."""
 _DROP: Final = 2
 """How much weaker a check on the same thing has to be to count as loosened."""
+_TWICE: Final = 2
 _PART: Final = 3
 _PARTS: Final = 3
 _SHORTEST: Final = 4
@@ -67,6 +68,8 @@ _VALUES = re.compile(r'"[^"]*"|(?<![\w"])-?\d[\w.]*')
 _PUT_TOGETHER = re.compile(r'\bf"[^"]*\{|#\{ |\$\{ ')
 """A text with values of names in it."""
 _WORDS = re.compile(r"[A-Za-z_$][\w$]{2,}")
+_HOOK = re.compile(r"\(\w+\)")
+"""What runs around tests, as `(beforeAll)`: without checks it is no test that could be missed."""
 
 
 @dataclass(slots=True)
@@ -79,6 +82,8 @@ class _Pool:
     helpers: dict[str, WrittenTest] = field(default_factory=dict)
     bodies: dict[str, WrittenTest] = field(default_factory=dict)
     """What no runner collects, by body."""
+    bases: set[str] = field(default_factory=set)
+    """Classes that test classes are made of."""
 
 
 def count_checks(outline: SuiteOutline | None) -> int:
@@ -133,6 +138,7 @@ def _pool_of(changes: Sequence[SuiteChange]) -> _Pool:
     for change in changes:
         if change.after is None:
             continue
+        pool.bases.update(change.after.bases)
         for helper in change.after.helpers:
             pool.helpers[last_name(helper)] = helper
             pool.bodies[helper.body] = helper
@@ -221,7 +227,9 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
     empty = [check for check in after.checks if not check.effective and check.operator != NO_RAISE]
     unpaired: list[Check] = []
     for check in before.checks:
-        same = next((other for other in gained if _same_subject(check, other)), None)
+        on_it = [other for other in gained if _same_subject(check, other)]
+        # The one that asks in the same way, wherever it stands, or the one that says most.
+        same = max(on_it, key=lambda one: (one.operator == check.operator, one.effective), default=None)
         if same is None:
             unpaired.append(check)
             continue
@@ -263,9 +271,27 @@ def _is_another_case(judged: Weakening, before: Side, after: Side, was: Check, n
     """Whether another value is expected of other inputs: values besides those expected changed, too."""
     if judged.rule != "expected-changed":
         return False
+    if _given_to(was) != _given_to(now) and _is_widened(before.test, after.test):
+        return True
     gone = set(before.test.literals) - set(after.test.literals)
     come = set(after.test.literals) - set(before.test.literals)
     return bool(gone - set(_VALUES.findall(was.expected))) and bool(come - set(_VALUES.findall(now.expected)))
+
+
+def _given_to(check: Check) -> list[str]:
+    """The values that are written down in the calls of a check."""
+    return [
+        value
+        for side in (check.subject, check.expected)
+        if _CALLED.search(side)
+        for value in _VALUES.findall(side)
+    ]
+
+
+def _is_widened(before: WrittenTest, after: WrittenTest) -> bool:
+    """Whether a test asks twice as much as it did, so that what came need not stand for what went."""
+    was, now = (sum(check.effective for check in test.checks) for test in (before, after))
+    return now >= _TWICE * was
 
 
 def _by_row(judged: Weakening, before: Side, after: Side, now: Check) -> Weakening:
@@ -503,6 +529,8 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
     room = {id(side): _times(side.test) * sum(1 for check in side.checks if check.effective) for side in come}
     for side in gone:
         elsewhere = pool.bodies.get(side.test.body)
+        if elsewhere is not None and _is_inherited(elsewhere, pool):
+            continue
         if elsewhere is not None and side.test.checks:
             why = elsewhere.why_not or f"is {elsewhere.name} now, which no runner takes for a test"
             yield Weakening(
@@ -517,7 +545,7 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
         about = set(side.test.calls) - COMMON_CALLS
         alike = [other for other in come if not about or about & set(other.test.calls)]
         checks = [check for check in side.checks if check.effective]
-        if not checks and about and not alike:
+        if not checks and about and not alike and not _HOOK.fullmatch(last_name(side.test)):
             yield Weakening(
                 "test-removed",
                 side.path,
@@ -542,6 +570,12 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
                 lost.rule, lost.path, lost.line, lost.message, lost.before, None, True,
                 lost.names | frozenset((*side.test.calls, *_WORDS.findall(side.test.name))),
             )  # fmt: skip
+
+
+def _is_inherited(test: WrittenTest, pool: _Pool) -> bool:
+    """Whether a test lies in a class that test classes are made of: it runs with each of them."""
+    owner = test.name.rpartition(".")[0].rpartition(".")[2]
+    return not test.why_not and last_name(test).startswith("test") and owner in pool.bases
 
 
 def _may_ask(side: Side, check: Check) -> bool:

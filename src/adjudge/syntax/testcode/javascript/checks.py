@@ -36,7 +36,8 @@ _MATCHERS: dict[str, tuple[str, int]] = {
     "toHaveBeenLastCalledWith": ("called with", 4), "toMatchSnapshot": ("snapshot", 4),
     "toMatchInlineSnapshot": ("snapshot", 4), "snapshot": ("snapshot", 4), "notEqual": ("!=", 2),
     "notStrictEqual": ("!=", 2), "notDeepEqual": ("!=", 2), "notDeepStrictEqual": ("!=", 2),
-    "fail": ("fails", 3),
+    "fail": ("fails", 3), "strictSame": ("==", 5), "notOk": ("falsy", 4), "notSame": ("!=", 2),
+    "hasStrict": ("in", 3), "ifError": ("null", 4), "matchSnapshot": ("snapshot", 4),
 }  # fmt: skip
 _OPPOSITE = {
     "==": ("!=", 2), "truthy": ("falsy", 4), "falsy": ("truthy", 2), "null": ("defined", 1),
@@ -48,6 +49,14 @@ _CONSTANTS = frozenset({"true", "number", "string", "array", "object", "arrow_fu
 _WHOLE = re.compile(r"/\^(?!.*(?<!\\)[.)\]][*+]).{8,}\$/[a-z]*")
 """A pattern for all of a text that leaves little open."""
 _ANYTHING = re.compile(r"\bexpect \. (?:anything|any) \(")
+_OF_TEST = re.compile(r"t\d?|tt|st|test")
+_ASSERTS = re.compile(rf"(?:[\w$]+\.)?assert(?:\.strict|\.deep)?|{_OF_TEST.pattern}")
+"""What assertions are called on: a module, or what a runner hands to a test (`t`, `t.assert`)."""
+_TAP = re.compile(r"""(?:\bfrom\s+|\brequire\(\s*)["'](?:tap|libtap)["']""")
+_HEAD = 4000
+_MAX_CHAIN = 8
+_ENDS_TEST = re.compile(r"done|cb|callback|next|end|reject")
+"""What a test calls when it is over, with what went wrong."""
 
 
 def check_of(reading: Reading, call: Node, around: Around) -> Check | None:
@@ -70,25 +79,50 @@ def check_of(reading: Reading, call: Node, around: Around) -> Check | None:
     if expect is not None:
         subject = arguments_of(expect)
         state = around.state
-        if {"resolves", "rejects", "eventually"} & set(words) and not around.awaited:
+        if {"resolves", "rejects", "eventually"} & set(words) and not _is_waited_for(call, around):
             state = CheckState.UNAWAITED if state is CheckState.LIVE else state
         return _matched(reading, call, matcher, words, subject[:1], arguments, state)
     root = text_of(function.child_by_field_name("object"))
-    if (
-        root in ("assert", "chai.assert", "assert.strict", "t", "test", "assert.deep")
-        and matcher in _MATCHERS
-    ):
+    if _ASSERTS.fullmatch(root) and matcher in _MATCHERS:
         if (
             _MATCHERS[matcher][0] == "truthy"
             and arguments
-            and (root != "t" or arguments[0].type == "binary_expression")
+            and (not _OF_TEST.fullmatch(root) or arguments[0].type == "binary_expression")
         ):
             return _asserted(reading, call, arguments[0], around)
         state = around.state
-        if matcher in ("rejects", "doesNotReject") and not around.awaited and state is CheckState.LIVE:
-            state = CheckState.UNAWAITED
+        if matcher in ("rejects", "doesNotReject") and not _is_waited_for(call, around):
+            state = CheckState.UNAWAITED if state is CheckState.LIVE else state
         return _matched(reading, call, matcher, (), arguments[:1], arguments[1:], state)
     return None
+
+
+def _is_waited_for(call: Node, around: Around) -> bool:
+    """Whether somebody waits for a promise, or it ends its test itself: `.then(done).catch(done)`."""
+    if around.awaited or _is_of_tap(call):
+        return True
+    at = call
+    for _ in range(_MAX_CHAIN):
+        member = at.parent
+        chained = member.parent if member is not None and member.type == "member_expression" else None
+        if member is None or chained is None or chained.type != "call_expression":
+            return False
+        named = [text_of(one) for one in arguments_of(chained) if one.type == "identifier"]
+        then = text_of(member.child_by_field_name("property")) in ("then", "catch")
+        if then and any(_ENDS_TEST.fullmatch(name) for name in named):
+            return True
+        at = chained
+    return False
+
+
+def _is_of_tap(call: Node) -> bool:
+    """Whether it is an assertion of tap, which waits for promises that it was given."""
+    if not _OF_TEST.fullmatch(text_of(call.child_by_field_name("function")).partition(".")[0]):
+        return False
+    at = call
+    while at.parent is not None:
+        at = at.parent
+    return _TAP.search(text_of(at)[:_HEAD]) is not None
 
 
 def property_check(reading: Reading, node: Node, around: Around) -> Check | None:

@@ -48,6 +48,8 @@ from adjudge.syntax.testcode.reading import (
 __all__ = ["read_javascript"]
 
 _TESTS = frozenset({"it", "test", "specify", "bench"})
+_TAP = frozenset({"t", "tap"})
+"""What tap and its like are called where a file's tests are `t.test(…)`."""
 _SUITES = frozenset({"describe", "context", "suite"})
 _HOOKS = frozenset({"beforeEach", "afterEach", "before", "after", "beforeAll", "afterAll"})
 _OFF = re.compile(r"^x(?=it$|test$|describe$|context$|specify$)")
@@ -55,6 +57,7 @@ _FOCUSED = re.compile(r"^f(?=it$|test$|describe$|context$|specify$)")
 _SKIPS = frozenset({"skip", "todo", "fixme", "fails", "failing"})
 _MAYBE = frozenset({"skipIf", "runIf"})
 _FUNCTIONS = frozenset({"arrow_function", "function_expression", "generator_function"})
+_KEEPS = frozenset({"variable_declarator", "assignment_expression", "pair", "export_statement"})
 _DECLARED = frozenset({"function_declaration", "generator_function_declaration"})
 _FALSE = frozenset({"false", "0", "null", "undefined", '""', "! true", "!1"})
 _TRUE = frozenset({"true", "1", "! false"})
@@ -119,6 +122,8 @@ def read_javascript(root: Node, passes: Passes) -> SuiteOutline:
 def _walk(root: Node, module: _Module, passes: Passes) -> tuple[list[WrittenTest], list[SkipMark]]:
     tests: list[WrittenTest] = []
     loose: list[SkipMark] = []
+    bare = new_reading(module.reading, None)
+    asked: list[Node] = []
     pending: list[tuple[Node, tuple[str, ...], tuple[str, ...]]] = [(root, (), ())]
     while pending:
         node, names, rows = pending.pop()
@@ -141,13 +146,45 @@ def _walk(root: Node, module: _Module, passes: Passes) -> tuple[list[WrittenTest
             if hook is not None:
                 tests.extend(_read_hook(*hook, names, module))
                 continue
+            check = check_of(bare, node, Around(awaited=True))
+            if check is not None and not _is_kept(node):
+                bare.checks.append(check)
+                asked.append(node)
+                continue
             rows = (*rows, *_looped(node, module))
         elif node.type == "for_in_statement":
             rows = (*rows, *table_rows(module.reading, node.child_by_field_name("right")))
         elif node.type in _DECLARED:
             continue
         pending.extend((child, names, rows) for child in reversed(node.named_children))
+    if asked:
+        tests.append(_read_bare(bare, asked))
     return tests, loose
+
+
+def _is_kept(node: Node) -> bool:
+    """Whether it stands in a function with a name, or in a class: that is read where it is called."""
+    at = node.parent
+    while at is not None:
+        if at.type == "class_body" or (
+            at.type in _FUNCTIONS and at.parent is not None and at.parent.type in _KEEPS
+        ):
+            return True
+        at = at.parent
+    return False
+
+
+def _read_bare(reading: Reading, asked: list[Node]) -> WrittenTest:
+    """What a file checks outside of any test, as files of tap's do: a test of its own."""
+    parts = [part for node in asked for part in descendants(node)]
+    return WrittenTest(
+        name="(file)",
+        line=line_of(asked[0]),
+        checks=tuple(reading.checks),
+        calls=tuple(sorted(called_names(parts))),
+        literals=tuple(sorted(literals_in(parts))),
+        body=" ".join(body_identity(node)[:16] for node in asked[:100]),
+    )
 
 
 def _looped(call: Node, module: _Module) -> list[str]:
@@ -230,6 +267,8 @@ def _imports(parts: Iterable[Node]) -> dict[str, list[str]]:
 def _defined(call: Node, module: _Module) -> _Defined | None:
     function = call.child_by_field_name("function")
     chain, tables = _chain(function)
+    if len(chain) > 1 and chain[0] in _TAP and chain[1] == "test":
+        chain = chain[1:]
     if not chain:
         return None
     base = _FOCUSED.sub("", _OFF.sub("", chain[0]))

@@ -36,6 +36,7 @@ PLATFORM = re.compile(
 ENVIRONMENT = re.compile(r"\benviron\b|\bgetenv\b")
 _CONDITIONAL = re.compile(r"(?:^|\.)(?:skipif|skipIf|skipUnless|xfail|importorskip)$")
 _ON_A_ROW = re.compile(r"(?:^|\.)mark\.(?:skip|skipif|xfail)$")
+_RUNNER = re.compile(r"\b(?:pytest|unittest|nose|SkipTest|skipTest)\b")
 _HERE = re.compile(
     r"sys \. version_info \[ 0 \] >=? [23]|sys \. version_info (?:\[ : 2 \] )?>=? \( [23](?: [0-9])? \)"
     r"|\"\w+\" in sys \. modules|os \. name in \( (?=.*\"posix\")(?=.*\"nt\").*\)"
@@ -152,7 +153,24 @@ def applied_skips(
             name = text_of(function.child_by_field_name("function"))
             if SKIP.search(name) and "importorskip" not in name:
                 condition = _skip_condition(reading, function, name)
+                if _chooses(reading, part, name):
+                    condition = SkipCondition.OTHER
                 yield mark(statement, condition).model_copy(update={"scope": ELSEWHERE})
+
+
+def _chooses(reading: Reading, call: Node, name: str) -> bool:
+    """Whether it is a function of the file that says, case by case, which of a table are not supported.
+
+    It is asked in a lambda that somebody is given, and has nothing to do with a runner itself.
+    """
+    helper = reading.known.get(name)
+    if helper is None or _RUNNER.search(text_of(helper.body)):
+        return False
+    above = call.parent
+    while above is not None and above.type != "lambda":
+        above = above.parent
+    given = above.parent if above is not None else None
+    return given is not None and given.type in ("keyword_argument", "argument_list")
 
 
 def _is_no_test(node: Node) -> bool:

@@ -46,6 +46,20 @@ _MAX_ROWS: Final = 1000
 _MAX_CALLED: Final = 20
 _TEST_CLASS = re.compile(r"^Test|^test_|Tests?$|TestCase$")
 _MOCKS = re.compile(r"patch|setattr")
+_FIXTURE = re.compile(r"@\s*(?:\w+\.)*(?:\w+_)?fixture\b")
+_NO_TEST = re.compile(r"object|(?:abc\.)?ABC|metaclass\s*=.*|(?:(?:t|typing)\.)?(?:Generic|Protocol)\b.*")
+"""Bases that no runner collects a class for."""
+_BY_MARK = re.compile(
+    r"\bif\s+(?:[\"']\w+[\"']\s+in\s+\w+\.keywords\b"
+    r"|\w+\.get_closest_marker\([^)\n]*\)(?:\s+is not None)?\s*(?:and|:)"
+    r"|any\([^\n]*\.iter_markers\()"
+)
+"""A hook that looks for a mark of a test."""
+_BY_NAME = re.compile(
+    r"\bnodeid\b|\bfspath\b|\bitem\.(?:name|originalname|path|location|function|obj|cls|module|parent)\b"
+    r"|\belse\s*:\s*\n\s*\w+\.add_marker|\bor\s+True\b"
+)
+"""A hook that tells tests apart by what they are called, or marks the others."""
 _MOCKED = re.compile(
     r"\bpatch(?: \. \w+)* \( \"(?:[\w.]+\.)?(\w+)\"|\bpatch \. object \( [\w .]+ \"(\w+)\""
     r"|\bsetattr \( (?:[\w .]+ )?\"(?:[\w.]+\.)?(\w+)\""
@@ -60,6 +74,11 @@ class _Definition:
     in_class: Node | None
     decorated: str
     """The text of its decorators."""
+
+    @property
+    def is_fixture(self) -> bool:
+        """Whether tests ask for it; a test that uses fixtures is none itself."""
+        return any(_FIXTURE.match(text_of(mark)) for mark in self.decorators)
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,7 +135,7 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
             loose.extend(written.skips)
         elif not is_test:
             helpers.append(written.model_copy(update={"collected": False, "skips": ()}))
-            loose.extend(written.skips)
+            loose.extend(_put_by_hook(definition, written.skips))
         elif shadowed:
             tests.append(_shadowed(written))
         else:
@@ -130,6 +149,7 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
         imports=imports,
         rebound=tuple(sorted(set(_rebound(root, imports)))),
         defined=tuple(sorted({*functions, *reading.lenient})),
+        bases=tuple(sorted(_bases(root))),
         lenient=tuple(lenient),
     )
 
@@ -142,18 +162,30 @@ def _shadowed(test: WrittenTest) -> WrittenTest:
 def _looks_like_test(definition: _Definition) -> bool:
     if not definition.names[-1].startswith("test"):
         return False
-    if "fixture" in definition.decorated:
+    if definition.is_fixture:
         return False
     owner = definition.in_class
     if owner is None:
         return len(definition.names) == 1
-    bases = text_of(owner.child_by_field_name("superclasses"))
-    return bool(_TEST_CLASS.search(definition.names[-2])) or "Test" in bases or bool(bases)
+    return bool(_TEST_CLASS.search(definition.names[-2])) or bool(_named_bases(owner))
+
+
+def _put_by_hook(definition: _Definition, skips: Iterable[SkipMark]) -> Iterator[SkipMark]:
+    """Marks that a function makes; a hook that puts them on tests with a mark of their own may put none."""
+    text = text_of(definition.node)
+    chooses = (
+        definition.names[-1].startswith("pytest_")
+        and _BY_MARK.search(text) is not None
+        and not _BY_NAME.search(text)
+    )
+    for one in skips:
+        always = one.when is SkipCondition.ALWAYS and not one.focus
+        yield one.model_copy(update={"when": SkipCondition.OTHER}) if chooses and always else one
 
 
 def _is_used_fixture(definition: _Definition, written: WrittenTest, module: _Module) -> bool:
     """Whether it is a fixture that checks something and that tests of the file run with."""
-    if "fixture" not in definition.decorated or not any(check.effective for check in written.checks):
+    if not definition.is_fixture or not any(check.effective for check in written.checks):
         return False
     name = re.escape(definition.names[-1])
     return bool(re.search(r"autouse\s*=\s*True", definition.decorated)) or bool(
@@ -197,15 +229,8 @@ def _inherited(root: Node, definitions: list[_Definition]) -> Iterator[_Definiti
     for one in definitions:
         if one.in_class is not None and len(one.names) == 2 and not _looks_like_test(one):
             plain_classes.setdefault(one.names[0], []).append(one)
-    classes = {
-        text_of(node.child_by_field_name("name")): node
-        for node in (part.child_by_field_name("definition") or part for part in children(root))
-        if node.type == "class_definition"
-    }
-    bases = {
-        name: [text_of(base) for base in children(node.child_by_field_name("superclasses"))]
-        for name, node in classes.items()
-    }
+    classes = _classes(root)
+    bases = {name: _named_bases(node) for name, node in classes.items()}
     for name, node in classes.items():
         ancestors = _ancestors(name, bases)
         # What a base of another file makes of a class is not known.
@@ -215,6 +240,32 @@ def _inherited(root: Node, definitions: list[_Definition]) -> Iterator[_Definiti
             for one in plain_classes.get(base, ()):
                 if one.names[-1].startswith("test"):
                     yield replace(one, names=(name, one.names[-1]), in_class=node)
+
+
+def _classes(root: Node) -> dict[str, Node]:
+    """The classes at the top of a file."""
+    return {
+        text_of(node.child_by_field_name("name")): node
+        for node in (part.child_by_field_name("definition") or part for part in children(root))
+        if node.type == "class_definition"
+    }
+
+
+def _named_bases(node: Node) -> list[str]:
+    """What a class is made of, as it is written; what makes no class a test is left out."""
+    named = (text_of(base) for base in children(node.child_by_field_name("superclasses")))
+    return [name for name in named if not _NO_TEST.fullmatch(name)]
+
+
+def _bases(root: Node) -> set[str]:
+    """What test classes are made of: a test in one of those runs with each of them."""
+    bases = {name: _named_bases(node) for name, node in _classes(root).items()}
+    found: set[str] = set()
+    for name in bases:
+        ancestors = _ancestors(name, bases)
+        if any(map(_TEST_CLASS.search, (name, *ancestors))):
+            found.update(base.partition("[")[0].rpartition(".")[2] for base in ancestors)
+    return found
 
 
 def _ancestors(name: str, bases: Mapping[str, list[str]]) -> list[str]:
@@ -234,7 +285,7 @@ def _helpers(functions: Mapping[str, _Definition]) -> dict[str, Helper]:
     for name, definition in functions.items():
         node = definition.node
         body = node.child_by_field_name("body")
-        if body is None or "fixture" in definition.decorated:
+        if body is None or definition.is_fixture:
             continue
         helper = Helper(
             body,
