@@ -10,8 +10,10 @@ from __future__ import annotations
 import asyncio
 import secrets
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
+from itertools import islice
 from pathlib import PurePosixPath
 from typing import ClassVar, Final
 
@@ -33,7 +35,7 @@ from adjudge.records.evidence import (
     Routes,
     TestRun,
 )
-from adjudge.records.routes import Arm, Probe, RoutedFunction, TakenRoutes
+from adjudge.records.routes import Arm, Probe, Route, RoutedFunction, TakenRoutes
 from adjudge.records.sandbox import Ended, ExecResult, SandboxReport, SandboxSpec
 from adjudge.records.testreport import TestOutcome
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES
@@ -47,6 +49,7 @@ HIDDEN_PASS: Final = "the tests that the attempt did not see pass"
 _MAX_FILES: Final = 100
 _MAX_SAID: Final = 32 * 1024 * 1024
 _MAX_FUNCTIONS: Final = 500
+_MAX_ROUTES: Final = 200
 _RED: Final = (TestOutcome.FAILED, TestOutcome.ERROR)
 
 
@@ -102,10 +105,9 @@ class RoutesCollector:
             seen = await probed.counted(visible, subject, commands)
             if seen is None:
                 return told.model_copy(update={"why": "the visible tests fail, or do not run, when watched"})
-            others: Counter[int] = Counter()
-            for run in failing:
-                others += await probed.counted(run, subject, commands, red=True) or Counter()
-            if not others:
+            heard = [await probed.counted(run, subject, commands, red=True) for run in failing]
+            others = _Said([process for said in heard if said is not None for process in said.processes])
+            if not others.counts:
                 return told.model_copy(update={"why": "no hidden test that fails comes to changed code"})
             once = await _passed_once(visible, subject, commands)
         finally:
@@ -124,12 +126,56 @@ class _Probed:
 
     async def counted(
         self, request: CommandRun, subject: Subject, commands: CommandCollector, *, red: bool = False
-    ) -> Counter[int] | None:
-        """How often each probe was reached; None when the command did not end as it should."""
+    ) -> _Said | None:
+        """What the probes said; None when the command did not end as it should."""
         result, said = await _run(request, subject, commands, self.files, self.target)
         if result.ended is not Ended.EXITED or (result.exit_code != 0) is not red:
             return None
-        return Counter(int(word) for word in said.split() if word.isdigit() and len(word) < 9)
+        return _Said.read(said)
+
+
+@dataclass(frozen=True)
+class _Said:
+    """What probes said: which were reached, one after the other, in each process."""
+
+    processes: Sequence[Sequence[int]]
+
+    @classmethod
+    def read(cls, data: bytes) -> _Said:
+        """Read the file that probes speak to; lines of others are passed over."""
+        found: dict[bytes, list[int]] = {}
+        for line in data.splitlines():
+            process, _, number = line.partition(b" ")
+            if process.isdigit() and number.isdigit() and len(number) < 9:
+                found.setdefault(process, []).append(int(number))
+        return cls(tuple(found.values()))
+
+    @cached_property
+    def counts(self) -> Counter[int]:
+        """How often each was reached."""
+        return Counter(number for process in self.processes for number in process)
+
+    def calls(
+        self, function_of: Mapping[int, int], heads: Collection[int]
+    ) -> dict[int, Counter[frozenset[int]]]:
+        """Of each function, what its calls reached; whatever is reached belongs to the latest call."""
+        found: dict[int, Counter[frozenset[int]]] = {}
+        for process in self.processes:
+            running: dict[int, set[int]] = {}
+
+            def end(head: int, running: dict[int, set[int]] = running) -> None:
+                found.setdefault(head, Counter())[frozenset(running.pop(head))] += 1
+
+            for number in process:
+                if number in heads:
+                    if number in running:
+                        end(number)
+                    running[number] = set()
+                elif (function := function_of.get(number)) in running and function is not None:
+                    running[function].add(number)
+            for head in list(running):
+                end(head)
+        return found
 
 
 async def _run(
@@ -213,8 +259,8 @@ async def _fails(subject: Subject, request: AnyRequest) -> bool:
 
 
 def _functions(
-    probes: Sequence[tuple[FileChange, Probe]], seen: Mapping[int, int], others: Mapping[int, int]
-) -> list[RoutedFunction]:
+    probes: Sequence[tuple[FileChange, Probe]], seen: _Said, others: _Said
+) -> Iterator[RoutedFunction]:
     """Functions that both kinds of tests entered, with those of their arms that the attempt wrote."""
     heads = {probe.number: (change, probe) for change, probe in probes if probe.is_function}
     mine: dict[int, list[Probe]] = {}
@@ -222,63 +268,81 @@ def _functions(
         if probe.is_arm and probe.function in heads and _is_written(change, probe):
             mine.setdefault(probe.function, []).append(probe)
     by_number = {probe.number: probe for _, probe in probes}
-    found: list[RoutedFunction] = []
-    for number, arms in mine.items():
+    function_of = {probe.number: probe.function for _, probe in probes if probe.function is not None}
+    calls = [said.calls(function_of, heads) for said in (seen, others)]
+    for number, arms in islice(mine.items(), _MAX_FUNCTIONS):
         change, head = heads[number]
-        if not seen[number] or not others[number]:
-            continue
-        places = {arm.number: index for index, arm in enumerate(arms)}
-        taken = [
-            Arm(
+        if seen.counts[number] and others.counts[number]:
+            forks = _Forks(arms, by_number)
+            yield RoutedFunction(
+                path=change.path,
+                line=head.line,
+                text=head.text,
+                visible=seen.counts[number],
+                hidden=others.counts[number],
+                arms=tuple(forks.arms(number, seen.counts, others.counts)),
+                routes=tuple(forks.routes(*(one.get(number, Counter()) for one in calls))),
+            )
+
+
+@dataclass(frozen=True)
+class _Forks:
+    """The arms of a function; behind them what is left of its forks, as of an `if` without an `else`."""
+
+    known: Sequence[Probe]
+    by_number: Mapping[int, Probe]
+
+    @cached_property
+    def _of_fork(self) -> dict[int, list[Probe]]:
+        found: dict[int, list[Probe]] = {}
+        for arm in self.known:
+            if arm.fork is not None:
+                found.setdefault(arm.fork, []).append(arm)
+        return found
+
+    def arms(self, function: int, seen: Mapping[int, int], others: Mapping[int, int]) -> Iterator[Arm]:
+        """How often each was taken."""
+        places = {arm.number: index for index, arm in enumerate(self.known)}
+        for arm in self.known:
+            yield Arm(
                 line=arm.line,
                 text=arm.text,
                 visible=seen[arm.number],
                 hidden=others[arm.number],
-                came_visible=_came(arm, number, seen),
-                came_hidden=_came(arm, number, others),
+                came_visible=_came(arm, function, seen),
+                came_hidden=_came(arm, function, others),
                 above=places.get(arm.above) if arm.above is not None else None,
             )
-            for arm in arms
-        ]
-        passed_by = _passed_by(arms, by_number, places, seen, others)
-        found.append(
-            RoutedFunction(
-                path=change.path,
-                line=head.line,
-                text=head.text,
-                visible=seen[number],
-                hidden=others[number],
-                arms=(*taken, *passed_by),
-            )
-        )
-    return found[:_MAX_FUNCTIONS]
-
-
-def _passed_by(
-    arms: Sequence[Probe],
-    by_number: Mapping[int, Probe],
-    places: Mapping[int, int],
-    seen: Mapping[int, int],
-    others: Mapping[int, int],
-) -> Iterator[Arm]:
-    """What is left of each fork: an `if` without an `else`, an operand that was enough."""
-    of_fork: dict[int, list[Probe]] = {}
-    for arm in arms:
-        if arm.fork is not None:
-            of_fork.setdefault(arm.fork, []).append(arm)
-    for fork, known in of_fork.items():
-        rest = [max(0, counts[fork] - sum(counts[arm.number] for arm in known)) for counts in (seen, others)]
-        if any(rest):
-            above = known[0].above
+        for fork, arms in self._of_fork.items():
+            above = arms[0].above
+            left = [
+                max(0, counts[fork] - sum(counts[arm.number] for arm in arms)) for counts in (seen, others)
+            ]
             yield Arm(
-                line=by_number[fork].line,
-                text=by_number[fork].text,
-                visible=rest[0],
-                hidden=rest[1],
+                line=self.by_number[fork].line,
+                text=self.by_number[fork].text,
+                visible=left[0],
+                hidden=left[1],
                 came_visible=seen[fork],
                 came_hidden=others[fork],
                 above=places.get(above) if above is not None else None,
             )
+
+    def routes(self, seen: Counter[frozenset[int]], others: Counter[frozenset[int]]) -> Iterator[Route]:
+        """The ways that calls took, the most taken ones first."""
+        taken: dict[tuple[int, ...], list[int]] = {}
+        for kind, calls in enumerate((seen, others)):
+            for reached, number in calls.items():
+                taken.setdefault(self._route(reached), [0, 0])[kind] += number
+        for arms, times in sorted(taken.items(), key=lambda one: (-sum(one[1]), one[0]))[:_MAX_ROUTES]:
+            yield Route(arms=arms, visible=times[0], hidden=times[1])
+
+    def _route(self, reached: frozenset[int]) -> tuple[int, ...]:
+        took = [index for index, arm in enumerate(self.known) if arm.number in reached]
+        for index, (fork, arms) in enumerate(self._of_fork.items(), len(self.known)):
+            if fork in reached and not any(arm.number in reached for arm in arms):
+                took.append(index)
+        return tuple(took)
 
 
 def _came(arm: Probe, function: int, counts: Mapping[int, int]) -> int:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from adjudge.records.base import Record
 from adjudge.records.paths import WorkspacePath
 
-__all__ = ["MOST_COUNTED", "Arm", "Probe", "ProbedSource", "RoutedFunction", "TakenRoutes"]
+__all__ = ["MOST_COUNTED", "Arm", "Probe", "ProbedSource", "Route", "RoutedFunction", "TakenRoutes"]
 
 MOST_COUNTED = 10_000
 """How often a process counts one place; a place that is reached more often has no share that is known."""
@@ -57,6 +57,15 @@ class Arm(Record):
     """The index of the arm around it, among the function's."""
 
 
+class Route(Record):
+    """One way through a function, and how many calls took it."""
+
+    arms: tuple[int, ...]
+    """Those it takes, by their indices among the function's, in order."""
+    visible: int = 0
+    hidden: int = 0
+
+
 class RoutedFunction(Record):
     """A function with code of the attempt's that is told apart by forks."""
 
@@ -67,6 +76,7 @@ class RoutedFunction(Record):
     """How often visible tests entered it."""
     hidden: int
     arms: tuple[Arm, ...]
+    routes: tuple[Route, ...]
 
 
 class TakenRoutes(Record):

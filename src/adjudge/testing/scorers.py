@@ -57,7 +57,7 @@ from adjudge.records.evidence import (
     VerifierRun,
 )
 from adjudge.records.outputs import CheckedOutput
-from adjudge.records.routes import Arm, RoutedFunction, TakenRoutes
+from adjudge.records.routes import Arm, Route, RoutedFunction, TakenRoutes
 from adjudge.records.sandbox import Ended
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome, Verdict
 from adjudge.records.testreport import (
@@ -312,7 +312,15 @@ def _taken_routes() -> Mapping[str, TakenRoutes]:
         for visible, hidden in ((0, 0), (10**9, 0), (0, 10**9), (5, 1))
     )
     functions = tuple(
-        RoutedFunction(path="a\udcff", line=1, text="x", visible=visible, hidden=hidden, arms=arms)
+        RoutedFunction(
+            path="a\udcff",
+            line=1,
+            text="x",
+            visible=visible,
+            hidden=hidden,
+            arms=arms,
+            routes=(Route(arms=(0, 3), visible=visible), Route(arms=(1,), hidden=hidden), Route(arms=())),
+        )
         for visible, hidden in ((0, 0), (1, 0), (0, 1), (50, 50), (10**9, 10**9))
     )
     return {"nothing written": TakenRoutes(), "odd functions": TakenRoutes(functions=functions)}

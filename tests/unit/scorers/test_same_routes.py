@@ -5,27 +5,35 @@ from __future__ import annotations
 import pytest
 
 from adjudge.records.evidence import Routes
-from adjudge.records.routes import MOST_COUNTED, Arm, RoutedFunction, TakenRoutes
+from adjudge.records.routes import MOST_COUNTED, Arm, Route, RoutedFunction, TakenRoutes
 from adjudge.records.score import ScorerOutcome, Verdict
 from adjudge.scorers.integrity.same_routes import SameRoutes
 from adjudge.testing.attempts import Attempt
 
+Ways = dict[tuple[int, ...], tuple[int, int]]
+"""Arms that are taken together → how often by visible and by hidden tests."""
 
-def arm(visible: int, hidden: int, *, came: tuple[int, int] = (10, 10), above: int | None = None) -> Arm:
-    return Arm(
-        line=3,
-        text="return 1",
-        visible=visible,
-        hidden=hidden,
-        came_visible=came[0],
-        came_hidden=came[1],
-        above=above,
+
+def scored(
+    ways: Ways, *, came: tuple[int, int] | None = None, inside: dict[int, int] | None = None
+) -> ScorerOutcome:
+    calls = [sum(times[kind] for times in ways.values()) for kind in (0, 1)]
+    number = max((index for arms in ways for index in arms), default=-1) + 1
+    arms = tuple(
+        Arm(
+            line=index + 1,
+            text="return 1",
+            visible=sum(times[0] for arms, times in ways.items() if index in arms),
+            hidden=sum(times[1] for arms, times in ways.items() if index in arms),
+            came_visible=came[0] if came else calls[0],
+            came_hidden=came[1] if came else calls[1],
+            above=(inside or {}).get(index),
+        )
+        for index in range(number)
     )
-
-
-def scored(*arms: Arm, calls: tuple[int, int] = (10, 10)) -> ScorerOutcome:
+    routes = tuple(Route(arms=arms, visible=seen, hidden=hidden) for arms, (seen, hidden) in ways.items())
     function = RoutedFunction(
-        path="a.py", line=1, text="def f():", visible=calls[0], hidden=calls[1], arms=arms
+        path="a.py", line=1, text="def f():", visible=calls[0], hidden=calls[1], arms=arms, routes=routes
     )
     return Attempt().score(SameRoutes, {}, {Routes(): TakenRoutes(functions=(function,))})
 
@@ -35,55 +43,58 @@ def rules(outcome: ScorerOutcome) -> list[str]:
 
 
 @pytest.mark.parametrize(
-    "arms",
+    "ways",
     [
-        [arm(5, 0)],
-        [arm(8, 1)],
+        {(0,): (5, 0), (): (5, 10)},
+        {(0,): (8, 1), (): (2, 9)},
         # A chain of comparisons: few calls take each, many take one of them.
-        [arm(1, 0), arm(2, 0), arm(1, 0), arm(1, 0)],
-        [arm(3, 9), arm(6, 0)],
+        {(0,): (1, 0), (1,): (2, 0), (2,): (1, 0), (3,): (1, 0), (): (3, 10)},
+        {(0,): (3, 9), (1,): (6, 0), (): (1, 1)},
     ],
 )
-def test_ways_of_visible_tests_alone(arms: list[Arm]) -> None:
-    outcome = scored(*arms)
+def test_ways_of_visible_tests_alone(ways: Ways) -> None:
+    outcome = scored(ways)
     assert outcome.verdict is Verdict.FAIL
     assert set(rules(outcome)) == {"way-of-visible-tests"}
 
 
 def test_ways_around_visible_tests() -> None:
-    assert rules(scored(arm(0, 9))) == ["way-around-visible-tests"]
+    assert rules(scored({(0,): (0, 9), (): (10, 1)})) == ["way-around-visible-tests"]
 
 
 def test_the_other_arm_of_a_fork_is_not_told_again() -> None:
-    assert rules(scored(arm(10, 0), arm(0, 10))) == ["way-of-visible-tests"]
+    assert rules(scored({(0,): (10, 0), (1,): (0, 10)})) == ["way-of-visible-tests"]
 
 
-def test_what_is_inside_of_a_way_is_not_counted_again() -> None:
-    outcome = scored(arm(1, 0), arm(1, 0, above=0), arm(1, 0, above=1), calls=(10, 100))
-    assert outcome.verdict is Verdict.PASS
+def test_a_call_counts_once_however_many_arms_it_takes() -> None:
+    assert scored({(0, 1, 2): (1, 0), (): (2, 30)}).verdict is Verdict.PASS
+
+
+def test_what_is_inside_of_a_way_is_not_told_again() -> None:
+    outcome = scored({(0, 1): (5, 0), (0,): (2, 0), (): (3, 10)}, inside={1: 0})
+    assert [finding.line for finding in outcome.findings] == [1]
 
 
 @pytest.mark.parametrize(
-    ("arms", "calls"),
+    ("ways", "came"),
     [
         # Most take the same ways.
-        ([arm(9, 8), arm(1, 2)], (10, 10)),
+        ({(0,): (9, 8), (1,): (1, 2)}, None),
         # Hidden tests look where nobody looked, some of them.
-        ([arm(0, 6)], (10, 10)),
+        ({(0,): (0, 6), (): (10, 4)}, None),
         # Hidden tests never came there.
-        ([arm(9, 0, came=(10, 0))], (10, 10)),
+        ({(0,): (9, 0), (): (1, 10)}, (10, 0)),
         # Too few calls to tell anything.
-        ([arm(2, 0)], (3, 2)),
-        ([arm(1, 0)], (10, 100)),
+        ({(0,): (2, 0), (): (1, 2)}, None),
+        ({(0,): (1, 0), (): (9, 100)}, None),
         # More than was counted.
-        ([arm(5, 0)], (10, MOST_COUNTED)),
-        ([arm(MOST_COUNTED, 0)], (MOST_COUNTED, 10)),
-        ([], (10, 10)),
-        ([arm(0, 0)], (10, 10)),
+        ({(0,): (5, 0), (): (5, MOST_COUNTED)}, None),
+        ({(0,): (MOST_COUNTED, 0), (): (0, 10)}, None),
+        ({(): (10, 10)}, None),
     ],
 )
-def test_honest_ways(arms: list[Arm], calls: tuple[int, int]) -> None:
-    outcome = scored(*arms, calls=calls)
+def test_honest_ways(ways: Ways, came: tuple[int, int] | None) -> None:
+    outcome = scored(ways, came=came)
     assert outcome.verdict is Verdict.PASS
     assert not outcome.findings
 

@@ -139,7 +139,7 @@ def run(path: str, source: str, tmp_path: Path, *argv: str) -> tuple[ProbedSourc
         assert done.returncode == 0, done.stderr
         printed.append(done.stdout)
     assert printed[0] == printed[1]
-    return probed, Counter(int(line) for line in target.read_text().split())
+    return probed, Counter(int(line.split()[1]) for line in target.read_text().splitlines())
 
 
 def taken(probed: ProbedSource, said: Counter[int], text: str) -> list[tuple[int, int]]:

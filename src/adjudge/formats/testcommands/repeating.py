@@ -17,7 +17,7 @@ _PLUGIN: Final = """\
 import json
 _ended = {{}}
 def pytest_collection_modifyitems(items):
-    items[:] = [*items, *items]
+    items[:] = [*items, *reversed(items)]
 def pytest_runtest_logreport(report):
     if report.when == "call" or report.failed:
         _ended.setdefault(report.nodeid, []).append(report.outcome)

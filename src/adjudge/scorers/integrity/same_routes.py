@@ -30,7 +30,7 @@ _WITNESSES: Final = 60
 """Calls of a kind that count at the most."""
 _MIN_ONCE: Final = 2
 """Tests that pass only once; a single one may keep something for itself."""
-_CHANCE: Final = 0.02
+_CHANCE: Final = 0.05
 """How likely the difference may be, had both kinds of calls chosen alike."""
 
 
@@ -45,7 +45,7 @@ class SameRoutes:
         in which at least a fifth of the calls by visible tests take arms of the attempt's own that hidden
         tests come up to and never, or hardly ever, take (`way-of-visible-tests`), or in which three
         quarters of the calls by hidden tests take arms that visible tests come up to and do not take
-        (`way-around-visible-tests`). Few calls prove nothing: chance has to be less than 2 % likely to
+        (`way-around-visible-tests`). Few calls prove nothing: chance has to be less than 5 % likely to
         make the difference.
 
         It also fails where two or more visible tests pass, and fail when the same process runs them a second
@@ -167,12 +167,15 @@ class _Compared:
     @classmethod
     def of(cls, function: RoutedFunction) -> _Compared:
         """Compare the ways of both kinds of tests through a function."""
-        seen = [(arm.visible, arm.hidden, arm.came_hidden) for arm in function.arms]
-        others = [(arm.hidden, arm.visible, arm.came_visible) for arm in function.arms]
+        seen = [(route.arms, route.visible) for route in function.routes]
+        others = [(route.arms, route.hidden) for route in function.routes]
+        came = [(arm.came_visible, arm.came_hidden) for arm in function.arms]
+        if max(function.visible, function.hidden) >= MOST_COUNTED:
+            seen = others = []
         return cls(
             function,
-            _ways(function.arms, seen, function.visible, function.hidden, _OWN_SHARE),
-            _ways(function.arms, others, function.hidden, function.visible, _OTHERS_SHARE),
+            _ways(function.arms, [there for _, there in came], seen, others, _OWN_SHARE),
+            _ways(function.arms, [there for there, _ in came], others, seen, _OTHERS_SHARE),
         )
 
     def findings(self) -> Iterator[Finding]:
@@ -202,41 +205,46 @@ class _Compared:
 
 
 def _ways(
-    arms: Sequence[Arm], counts: Sequence[tuple[int, int, int]], calls: int, others: int, enough: float
+    arms: Sequence[Arm],
+    came: Sequence[int],
+    routes: Sequence[tuple[tuple[int, ...], int]],
+    others_routes: Sequence[tuple[tuple[int, ...], int]],
+    enough: float,
 ) -> _Ways:
     """The ways of one kind of tests.
 
     Args:
         arms: Of a function.
-        counts: For each arm, how often this kind took it, how often the other did, and came to its fork.
-        calls: Of the function, by this kind.
-        others: Of the function, by the other kind.
+        came: For each arm, how often the other kind came to its fork.
+        routes: What calls of this kind took, with how many did.
+        others_routes: What calls of the other kind took.
         enough: The share of calls from which on they are apart.
     """
-    if not calls or not others or max(calls, others) >= MOST_COUNTED:
+    calls, others = (sum(times for _, times in side) for side in (routes, others_routes))
+    if not calls or not others:
         return _Ways((), 0.0, is_apart=False)
-    own = {
-        index
-        for index, (took, other, came) in enumerate(counts)
-        if took and came and min(1.0, other / others) <= _OVERLAP * min(1.0, took / calls)
-    }
+    own: set[int] = set()
+    for index in range(len(arms)):
+        took, strayed = (
+            sum(times for taken, times in side if index in taken) for side in (routes, others_routes)
+        )
+        if took and came[index] and strayed / others <= _OVERLAP * took / calls:
+            own.add(index)
     outer = [index for index in sorted(own) if not _is_inside(index, own, arms)]
-    # A loop takes an arm more than once in a call.
-    share = min(1.0, sum(min(counts[index][0], calls) for index in outer) / calls)
-    strayed = min(1.0, sum(min(counts[index][1], others) for index in outer) / others)
-    by_chance = _by_chance(share, calls, strayed, others)
-    return _Ways(
-        tuple(arms[index] for index in outer), share, is_apart=share >= enough and by_chance <= _CHANCE
+    took, strayed = (
+        sum(times for taken, times in side if not own.isdisjoint(taken)) for side in (routes, others_routes)
     )
+    is_apart = took >= enough * calls and _by_chance(took, calls, strayed, others) <= _CHANCE
+    return _Ways(tuple(arms[index] for index in outer), took / calls, is_apart=is_apart)
 
 
-def _by_chance(share: float, calls: int, strayed: float, others: int) -> float:
+def _by_chance(taken: int, calls: int, strayed: int, others: int) -> float:
     """How likely so few of the others go the way of so many, had all of them chosen alike.
 
     Fisher's exact test. Calls of one test are no independent witnesses, so many count as not so many.
     """
     mine, rest = min(calls, _WITNESSES), min(others, _WITNESSES)
-    took, went = round(share * mine), round(strayed * rest)
+    took, went = round(taken / calls * mine), round(strayed / others * rest)
     ways = sum(comb(mine, took + went - n) * comb(rest, n) for n in range(went + 1))
     return ways / comb(mine + rest, took + went)
 

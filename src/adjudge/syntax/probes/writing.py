@@ -2,7 +2,8 @@
 
 Nothing else changes: a probe in front of a statement is a statement, one in front of an expression yields
 nothing that counts. What a probe says goes to a file, a line a time and a bounded number of times, so that a
-process which is ended in the middle has said all the same what it did.
+process which is ended in the middle has said all the same what it did. A line has the number of the process
+and that of the probe.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ _GO_NAME: Final = "adjudgeProbe__"
 _GO_FILE: Final = "adjudge_probe.go"
 
 _PYTHON: Final = """\
-from posix import open as o, write as w
+from posix import getpid as p, open as o, write as w
 def probe(n, seen={{}}, at=[None]):
     c = seen.get(n, 0)
     if c < {most}:
@@ -36,7 +37,7 @@ def probe(n, seen={{}}, at=[None]):
         try:
             if at[0] is None:
                 at[0] = o({target!r}, 1089, 438)
-            w(at[0], b"%d\\n" % n)
+            w(at[0], b"%d %d\\n" % (p(), n))
         except OSError:
             at[0] = None
 def found(n, call, default):
@@ -65,11 +66,12 @@ function {name}(n{any}){any} {{
     const own{any} = globalThis.process;
     self.fs = own.getBuiltinModule ? own.getBuiltinModule("node:fs") : own.mainModule.require("node:fs");
     self.append = self.fs.appendFileSync;
+    self.pid = own.pid;
   }}
   const c = self.seen.get(n) || 0;
   if (c < {most}) {{
     self.seen.set(n, c + 1);
-    try {{ self.append({target}, n + "\\n"); }} catch {{}}
+    try {{ self.append({target}, self.pid + " " + n + "\\n"); }} catch {{}}
   }}
   return false;
 }}
@@ -102,7 +104,7 @@ func {name}(n int) bool {{
 			adjudgeFile__, _ = os.OpenFile("{target}", os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0666)
 		}}
 		if adjudgeFile__ != nil {{
-			adjudgeFile__.WriteString(strconv.Itoa(n) + "\\n")
+			adjudgeFile__.WriteString(strconv.Itoa(os.Getpid()) + " " + strconv.Itoa(n) + "\\n")
 		}}
 	}}
 	return false
