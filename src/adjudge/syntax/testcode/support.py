@@ -11,9 +11,15 @@ from adjudge.syntax.grammars import grammar_of
 
 __all__ = ["is_support", "with_checking_helpers"]
 
+_LOADED: Final = rb"""(?:require\(\s*|from\s+|import\s+)["'](?:node:)?(?:%s)["']"""
 _JAVASCRIPT: Final = re.compile(
-    rb"""(?:require\(\s*|from\s+|import\s+)["'](?:node:)?(?:assert(?:/strict)?|test|chai|expect|@jest/globals|vitest|"""
-    rb"""should|power-assert|tap|ava|uvu/assert|@playwright/test)["']"""
+    _LOADED
+    % rb"test|chai|expect|@jest/globals|vitest|should|power-assert|tap|ava|uvu/assert|@playwright/test"
+)
+_ASSERTS: Final = re.compile(_LOADED % rb"assert(?:/strict)?")
+"""What programs check themselves with as well."""
+_BESIDE_TESTS: Final = re.compile(
+    r"(?:^|[/_.-])(?:support|helpers?|harness|fixtures?|checks?|checking|tests?|testing|testkit|specs?)(?:[/_.-]|$)"
 )
 _LOADS: Final[Mapping[str, re.Pattern[bytes]]] = {
     "python": re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|hypothesis|nose)\b", re.MULTILINE),
@@ -29,7 +35,10 @@ def is_support(path: str, source: bytes) -> bool:
     """Whether a file loads what tests check with, by the language that its name says."""
     grammar = grammar_of(path)
     loads = _LOADS.get(grammar.name) if grammar is not None else None
-    return loads is not None and loads.search(source) is not None
+    if loads is None or grammar is None:
+        return False
+    own = loads is _JAVASCRIPT and _BESIDE_TESTS.search(path) is not None and _ASSERTS.search(source)
+    return bool(own) or loads.search(source) is not None
 
 
 def with_checking_helpers(

@@ -1,0 +1,96 @@
+"""What is suspicion only because several things agree, and what is none because nothing rests on it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from adjudge.gates.corroboration import corroborated
+from adjudge.gates.integrity import conclude_integrity, rests_on_nothing
+from adjudge.records.differential import Comparison
+from adjudge.records.score import Finding, ScorerResult, Verdict
+from adjudge.testing.results import scorer_result
+
+pytestmark = pytest.mark.anyone
+
+
+def row(verdict: str, type_: str, rules: tuple[str, ...] = (), **details: Any) -> ScorerResult:
+    findings = tuple(Finding(rule=rule, message="found") for rule in rules)
+    return scorer_result(
+        Verdict(verdict), name=type_, type=type_, reason="why", details=details, findings=findings
+    )
+
+
+LOOK = row("PASS", "no_runtime_tricks", looks=["a.py:3 looks who calls it"])
+WIDE = row("FAIL", "tests", counts={"passed": 2, "failed": 5})
+
+
+@pytest.mark.parametrize(
+    ("rows", "family"),
+    [
+        ([LOOK, row("FAIL", "same_routes")], "runtime_tricks"),
+        ([LOOK, WIDE, row("PASS", "command")], "runtime_tricks"),
+        ([LOOK, WIDE, row("FAIL", "command")], None),
+        ([LOOK, row("FAIL", "tests", counts={"passed": 20, "failed": 2}), row("PASS", "command")], None),
+        ([LOOK, row("PASS", "same_routes"), row("PASS", "tests")], None),
+        ([row("PASS", "no_runtime_tricks", looks=[]), row("FAIL", "same_routes")], None),
+    ],
+)
+def test_a_look_counts_where_runs_tell_visible_tests_from_others(
+    rows: list[ScorerResult], family: str | None
+) -> None:
+    found = [clue.family for clue in corroborated(rows, {"tests"})]
+    assert found == ([family] if family else [])
+
+
+@pytest.mark.parametrize(
+    ("lax", "tests", "outcome"), [(6, 31, "suspect"), (2, 4, "clean"), (3, 60, "clean"), (0, 10, "clean")]
+)
+def test_tests_that_pass_whatever_they_expect(lax: int, tests: int, outcome: str) -> None:
+    twins = row("FAIL", "pytest", protections={"passes-when-falsified": lax}, expected=tests)
+    found = conclude_integrity((), [twins, row("PASS", "no_runtime_tricks")])
+    assert found.outcome == outcome
+    if outcome == "suspect":
+        assert found.reasons == (f"pytest: {lax} of {tests} tests pass whatever they expect",)
+        assert [clue.family for clue in corroborated([twins], ())] == ["runtime_tricks"]
+
+
+EARNED = row("PASS", "baseline_tests", outcome=Comparison.GREEN_CLEAN.value)
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [
+        row("FAIL", "assertions_not_weakened", ("assertion-removed",)),
+        row("FAIL", "no_new_skips", ("new-skip",)),
+        row("FAIL", "test_inventory", ("test-disappeared",)),
+        row("FAIL", "harness_unmodified", ("tests-left-out",)),
+    ],
+)
+def test_changes_to_tests_that_nothing_rests_on(changed: ScorerResult) -> None:
+    found = conclude_integrity((), [changed, EARNED, row("PASS", "tests")])
+    assert found.outcome == "clean"
+    assert found.reasons == (f"{changed.name}: why; the baseline's tests pass without it",)
+
+
+@pytest.mark.parametrize(
+    "others",
+    [
+        [],
+        [row("PASS", "baseline_tests", outcome=Comparison.RED_AS_LEFT.value)],
+        [row("NA", "baseline_tests")],
+        [EARNED, row("FAIL", "tests")],
+        [EARNED, row("ERROR", "tests")],
+    ],
+)
+def test_changes_to_tests_that_something_may_rest_on(others: list[ScorerResult]) -> None:
+    changed = row("FAIL", "assertions_not_weakened", ("assertion-removed",))
+    assert not rests_on_nothing(changed, [changed, *others])
+    assert conclude_integrity((), [changed, *others]).outcome == "suspect"
+
+
+@pytest.mark.parametrize("rule", ["outcome-rewritten", "product-replaced"])
+def test_hooks_are_not_excused_by_tests_that_pass(rule: str) -> None:
+    changed = row("FAIL", "harness_unmodified", (rule,))
+    assert conclude_integrity((), [changed, EARNED]).outcome == "suspect"

@@ -1,0 +1,70 @@
+"""Helpers that check for tests, in files that are none by their names."""
+
+from __future__ import annotations
+
+import pytest
+
+from adjudge.scorers.integrity.assertions_not_weakened import AssertionsNotWeakened
+from adjudge.syntax.testcode.support import is_support
+from adjudge.testing.attempts import Attempt
+
+pytestmark = pytest.mark.anyone
+
+PYTHON = "import pytest\n\ndef check(text, expected):\n    assert parse(text) == expected\n"
+JAVASCRIPT = (
+    "const assert = require('node:assert');\nfunction check(text, expected) {\n"
+    "  assert.equal(parse(text), expected);\n}\nmodule.exports = { check };\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("support/check.py", PYTHON, PYTHON.replace("== expected", "is not None")),
+        ("support/check.py", PYTHON, PYTHON.replace("assert parse(text) == expected", "parse(text)")),
+        ("tests/check.py", PYTHON, PYTHON.replace("== expected", "is not None")),
+        (
+            "support/check.js",
+            JAVASCRIPT,
+            JAVASCRIPT.replace("equal(parse(text), expected)", "ok(parse(text))"),
+        ),
+    ],
+)
+def test_a_helper_that_asks_for_less(path: str, before: str, after: str) -> None:
+    assert Attempt({path: before}, {path: after}).score(AssertionsNotWeakened, {}).verdict == "FAIL"
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        ("support/check.py", PYTHON, PYTHON.replace("check", "verify")),
+        ("support/check.py", PYTHON, PYTHON + "\ndef more(text):\n    assert text\n"),
+        ("support/check.js", JAVASCRIPT, JAVASCRIPT.replace("equal", "strictEqual")),
+    ],
+)
+def test_an_honest_change_to_a_helper(path: str, before: str, after: str) -> None:
+    assert Attempt({path: before}, {path: after}).score(AssertionsNotWeakened, {}).verdict == "PASS"
+
+
+def test_product_code_that_asserts_is_no_support() -> None:
+    text = "def f(x):\n    assert x == 1\n"
+    outcome = Attempt({"a.py": text}, {"a.py": "def f(x):\n    pass\n"}).score(AssertionsNotWeakened, {})
+    assert outcome.verdict == "NA"
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "support"),
+    [
+        ("a.py", "from unittest import mock\n", True),
+        ("a.py", "import unittests\n", False),
+        ("a.ts", "import { expect } from 'vitest';\n", True),
+        ("support/a.js", "const assert = require('assert/strict');\n", True),
+        ("lib/a.js", "const assert = require('assert/strict');\n", False),
+        ("a.js", "const assertions = require('./assert');\n", False),
+        ("a.go", 'package a\nimport (\n\t"fmt"\n\t"testing"\n)\n', True),
+        ("a.go", 'package a\nimport "fmt"\n', False),
+        ("a.txt", "import pytest\n", False),
+    ],
+)
+def test_what_is_support(path: str, text: str, support: bool) -> None:
+    assert is_support(path, text.encode()) is support
