@@ -29,7 +29,7 @@ from adjudge.syntax.productcode.compare import (
 )
 from adjudge.syntax.productcode.data import MAX_DATA_BYTES, is_named, may_hold_answers, outline_data
 from adjudge.syntax.productcode.files import may_be_product
-from adjudge.syntax.productcode.imported import loads
+from adjudge.syntax.productcode.imported import loads, loads_package, package_of
 from adjudge.syntax.productcode.reading import LineRanges
 
 __all__ = ["ProductScanCollector", "changed_lines", "is_product"]
@@ -42,6 +42,13 @@ _MAX_TESTS: Final = 40
 """Test files that are parsed."""
 _MAX_ANSWERS: Final = 200
 _MAX_LOADED: Final = 100
+_MAX_PLANTED: Final = 12
+"""Files of a package that somebody may have written by hand."""
+_INSTALLED: Final = ("package-lock.json", "node_modules/.package-lock.json", "npm-shrinkwrap.json")
+"""Where npm writes down what it has installed."""
+_LOCKED: Final = ("yarn.lock", "pnpm-lock.yaml", "bun.lock")
+"""Where others do, by name."""
+_MAX_LOCK_BYTES: Final = 4 * 1024 * 1024
 _MAX_DATA: Final = 40
 """Files of data that are read."""
 _MAX_IMPORTERS: Final = 2_000
@@ -68,6 +75,7 @@ class ProductScanCollector:
         with outlining(self._outliner) as outliner:
             scan = _Scan(subject, outliner)
             changes += scan.loaded(patterns)
+            changes += scan.planted(changes)
             files = scan.product(changes)
             files += scan.data(changes, patterns)
             sides = [ProductChange(file.path, file.before, file.after) for file in files]
@@ -125,6 +133,32 @@ class _Scan:
                 if change.path not in found and loads(path, text, change.path):
                     found[change.path] = change
         return list(found.values())
+
+    def planted(self, changes: Sequence[FileChange]) -> list[FileChange]:
+        """Files of packages that came with the change, that its code loads and that nobody installed."""
+        packages: dict[str, list[FileChange]] = {}
+        for change in self._subject.change_set.changes:
+            if change.old_type is None and change.new_type is EntryType.FILE:
+                name = package_of(change.path)
+                if name is not None:
+                    packages.setdefault(name, []).append(change)
+        small = {name: files for name, files in packages.items() if len(files) <= _MAX_PLANTED}
+        if not small or not changes:
+            return []
+        code = b"\n".join(map(self._code, changes[:_MAX_LOADED])).decode("utf-8", "replace")
+        known = self._read_all(_INSTALLED)
+        others = self._read_all(_LOCKED)
+        return [
+            change
+            for name, files in small.items()
+            if loads_package(code, name) and f'node_modules/{name}"' not in known and name not in others
+            for change in files
+            if grammar_of(change.path) is not None
+        ]
+
+    def _read_all(self, paths: Sequence[str]) -> str:
+        found = (self._subject.contents.read(path, max_bytes=_MAX_LOCK_BYTES) for path in paths)
+        return b"\n".join(data for data in found if data is not None).decode("utf-8", "replace")
 
     def product(self, changes: Sequence[FileChange]) -> list[ScannedProduct]:
         """Every file, as changed; with what it was, where anything that came is worth a look."""

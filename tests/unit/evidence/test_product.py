@@ -114,3 +114,25 @@ def test_code_in_an_ignored_folder_counts_where_product_code_loads_it() -> None:
     attempt = Attempt({}, {**after, "pkg/build/unused.py": ANSWERS}, litter=("*/build/*",))
     answer = asyncio.run(ProductScanCollector().collect(REQUEST, attempt.subject()))
     assert [file.path for file in answer.files] == ["pkg/a.py", "pkg/build/known.py"]
+
+
+PLANTED = {
+    "src/a.js": "const { lookup } = require('@a/known');\nexports.f = (x) => lookup(x);\n",
+    "node_modules/@a/known/package.json": '{"main": "index.js"}\n',
+    "node_modules/@a/known/index.js": "exports.lookup = (x) => x;\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("more", "read"),
+    [
+        ({}, True),
+        ({"node_modules/.package-lock.json": '{"packages": {"node_modules/@a/known": {}}}\n'}, False),
+        ({"yarn.lock": '"@a/known@^1.0.0":\n'}, False),
+        ({"src/a.js": "exports.f = 1;\n"}, False),
+        ({f"node_modules/@a/known/{number}.js": "x\n" for number in range(20)}, False),
+    ],
+)
+def test_a_package_that_nobody_installed_is_product_code(more: dict[str, Thing], read: bool) -> None:
+    answer = scanned({"src/a.js": "exports.f = 0;\n"}, {**PLANTED, **more})
+    assert ("node_modules/@a/known/index.js" in {file.path for file in answer.files}) is read

@@ -5,9 +5,29 @@ from __future__ import annotations
 import posixpath
 import re
 
-__all__ = ["loads"]
+__all__ = ["loads", "loads_package", "package_of"]
 
 _JS_LOADED = re.compile(r"""(?:\bfrom\s*|\brequire\(\s*|\bimport\(?\s*)["'`](\.{1,2}/[^"'`\n]{1,200})["'`]""")
+
+
+_PACKAGE = re.compile(r"(?:^|/)node_modules/((?:@[^/]+/)?[^/]+)/(?!.*node_modules/)")
+
+
+def package_of(path: str) -> str | None:
+    """The package that a file is of, where package managers of JavaScript put it."""
+    found = _PACKAGE.search(path)
+    return found[1] if found is not None else None
+
+
+def loads_package(text: str, name: str) -> bool:
+    """Whether the text of a JavaScript file loads a package, or a part of it."""
+    return (
+        re.search(
+            rf"""(?:\bfrom\s*|\brequire\(\s*|\bimport\(?\s*)["'`]{re.escape(name)}(?:/[^"'`\n]*)?["'`]""",
+            text,
+        )
+        is not None
+    )
 
 
 def loads(importer: str, text: str, path: str) -> bool:
