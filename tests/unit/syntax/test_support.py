@@ -34,6 +34,15 @@ def test_a_helper_that_asks_for_less(path: str, before: str, after: str) -> None
     assert Attempt({path: before}, {path: after}).score(AssertionsNotWeakened, {}).verdict == "FAIL"
 
 
+def test_a_helper_that_compares_with_the_same_value_and_says_less() -> None:
+    words = (
+        "const found = new Set(words(parse(text)));\n  assert.ok(words(expected).every((w) => found.has(w)))"
+    )
+    after = JAVASCRIPT.replace("assert.equal(parse(text), expected)", words)
+    outcome = Attempt({"support/a.js": JAVASCRIPT}, {"support/a.js": after}).score(AssertionsNotWeakened, {})
+    assert [finding.rule for finding in outcome.findings] == ["matcher-loosened"]
+
+
 @pytest.mark.parametrize(
     ("path", "before", "after"),
     [

@@ -58,6 +58,7 @@ _ONE_VALUE: Final = {"truthy": 3, "falsy": 4, "is None": 4, "null": 4, "nil": 4,
 """Operators that allow for one value, as `==` does, by strength: `is True`, not what counts as true."""
 _ERRORS = frozenset({"raises", "throws", "panics", "error is", "error says"})
 _ASKING = re.compile(r"_*(?:assert|check|verify|expect|require|must|ensure|validate)", re.IGNORECASE)
+_NAME: Final = re.compile(r"[A-Za-z_]\w{2,}")
 _CALLED = re.compile(r"([\w$]+) \(")
 _MOCKED = re.compile(
     r"(?:\w+ \. )*(?:(?:Magic|Async)?Mock|(?:jest|vi) \. fn) \((?!.*\b(?:called|call_\w+|mock_calls|mock)\b)"
@@ -328,6 +329,11 @@ def _about_same(one: Check, other: Check) -> bool:
     return bool(_called_in(one) & _called_in(other))
 
 
+def _expects_same(check: Check, other: Check) -> bool:
+    """Whether a check looks at the value that another compares with, under its name."""
+    return _NAME.fullmatch(check.expected) is not None and check.expected in other.subject.split(" ")
+
+
 def _made_by(check: Check) -> set[str]:
     """What gives the value that is looked at: functions that are not called for an argument of another."""
     words = f"{check.subject} {check.expected}".split(" ")
@@ -372,7 +378,7 @@ def _called_in(check: Check) -> set[str]:
 def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side) -> Weakening | None:
     """What a check amounts to that came in the place of one on something else."""
     drop = check.strength - other.strength
-    about_it = _about_same(check, other)
+    about_it = _about_same(check, other) or _expects_same(check, other)
     if _MOCKED.match(other.subject) and not _MOCKED.match(check.subject):
         message = f"looks at a mock in place of {check.text!r}: {other.text}"
         return _said("subject-mocked", check, other, after.path, message)
