@@ -112,7 +112,7 @@ class RoutesCollector:
             once = await _passed_once(visible, subject, commands)
         finally:
             self.reports += commands.reports
-        functions = tuple(_functions(probed.probes, seen, others))
+        functions = tuple(_functions(probed, seen, others))
         return told.model_copy(update={"functions": functions, "passed_once": once})
 
 
@@ -123,6 +123,8 @@ class _Probed:
     target: str
     probes: list[tuple[FileChange, Probe]] = field(default_factory=list)
     files: dict[str, bytes] = field(default_factory=dict)
+    old: set[str] = field(default_factory=set)
+    """Lines that the baseline has in the same files, without blanks around them."""
 
     async def counted(
         self, request: CommandRun, subject: Subject, commands: CommandCollector, *, red: bool = False
@@ -229,12 +231,23 @@ def _put_probes(changes: Sequence[FileChange], subject: Subject) -> _Probed:
             if made is None:
                 continue
             first += len(made.probes)
+            probed.old |= _old_lines(change, subject)
             probed.probes += [(change, probe) for probe in made.probes]
             probed.files[change.path] = insert_all(source, made.inserted)
             folder = change.path.rpartition("/")[0]
             for name, text in made.beside.items():
                 probed.files[f"{folder}/{name}" if folder else name] = text.encode()
     return probed
+
+
+def _old_lines(change: FileChange, subject: Subject) -> set[str]:
+    if change.old_type is not EntryType.FILE:
+        return set()
+    try:
+        data = subject.contents.old(change, max_bytes=MAX_SOURCE_BYTES)
+    except WorkspaceUnreadable:
+        return set()
+    return {line.strip() for line in data.decode("utf-8", "replace").split("\n")}
 
 
 async def _may_fail(subject: Subject, tree: GradedTree) -> bool:
@@ -258,16 +271,21 @@ async def _fails(subject: Subject, request: AnyRequest) -> bool:
     return answer.report is not None and any(case.outcome in _RED for case in answer.report.cases)
 
 
-def _functions(
-    probes: Sequence[tuple[FileChange, Probe]], seen: _Said, others: _Said
-) -> Iterator[RoutedFunction]:
-    """Functions that both kinds of tests entered, with those of their arms that the attempt wrote."""
+def _functions(probed: _Probed, seen: _Said, others: _Said) -> Iterator[RoutedFunction]:
+    """Functions that both kinds of tests entered, with those of their arms that the attempt wrote.
+
+    A fork that stands in the baseline, too, is none of the attempt's, wherever it stands now: tests of what
+    was there before take it, and hidden ones may ask for nothing but what is new.
+    """
+    probes = probed.probes
     heads = {probe.number: (change, probe) for change, probe in probes if probe.is_function}
+    by_number = {probe.number: probe for _, probe in probes}
     mine: dict[int, list[Probe]] = {}
     for change, probe in probes:
-        if probe.is_arm and probe.function in heads and _is_written(change, probe):
+        if not probe.is_arm or probe.function not in heads or not _is_written(change, probe):
+            continue
+        if by_number.get(probe.fork or probe.number, probe).text not in probed.old:
             mine.setdefault(probe.function, []).append(probe)
-    by_number = {probe.number: probe for _, probe in probes}
     function_of = {probe.number: probe.function for _, probe in probes if probe.function is not None}
     calls = [said.calls(function_of, heads) for said in (seen, others)]
     for number, arms in islice(mine.items(), _MAX_FUNCTIONS):

@@ -47,13 +47,17 @@ def test_a_look_counts_where_runs_tell_visible_tests_from_others(
 @pytest.mark.parametrize(
     ("lax", "tests", "outcome"), [(6, 31, "suspect"), (2, 4, "clean"), (3, 60, "clean"), (0, 10, "clean")]
 )
-def test_tests_that_pass_whatever_they_expect(lax: int, tests: int, outcome: str) -> None:
+def test_a_look_counts_beside_tests_that_pass_whatever_they_expect(
+    lax: int, tests: int, outcome: str
+) -> None:
     twins = row("FAIL", "pytest", protections={"passes-when-falsified": lax}, expected=tests)
-    found = conclude_integrity((), [twins, row("PASS", "no_runtime_tricks")])
+    found = conclude_integrity((), [twins, LOOK])
     assert found.outcome == outcome
+    assert conclude_integrity((), [twins, row("PASS", "no_runtime_tricks")]).outcome == "clean"
     if outcome == "suspect":
-        assert found.reasons == (f"pytest: {lax} of {tests} tests pass whatever they expect",)
-        assert [clue.family for clue in corroborated([twins], ())] == ["runtime_tricks"]
+        assert found.reasons == (
+            f"no_runtime_tricks: a.py:3 looks who calls it, and {lax} tests pass whatever they expect",
+        )
 
 
 EARNED = row("PASS", "baseline_tests", outcome=Comparison.GREEN_CLEAN.value)

@@ -37,6 +37,9 @@ from adjudge.syntax.python.source import Edit
 __all__ = ["Finder", "Helper", "Site"]
 
 _LIBRARIES = ("assert", "require", "is", "must", "should", "check", "ass", "req")
+_TESTIFY = ("assert", "require", "ass", "req")
+"""Libraries that take a message last, and what is expected first."""
+_STRINGS = ("interpreted_string_literal", "raw_string_literal")
 _EQUAL = ("Equal", "Equalf", "EqualValues", "EqualValuesf", "Exactly", "Exactlyf", "DeepEqual", "Equals")
 _PLAIN = (*_EQUAL, "EqualError", "EqualErrorf", "ElementsMatch", "ElementsMatchf", "Len", "Lenf")
 _PARTS = ("Contains", "Containsf", "ErrorContains", "ErrorContainsf")
@@ -284,7 +287,7 @@ class Finder:
             yield from self._part(given[1])
 
     def _part(self, node: Node) -> Iterator[_Change]:
-        if node.type in ("interpreted_string_literal", "raw_string_literal") and len(text(node)) > _SHORT + 1:
+        if node.type in _STRINGS and len(text(node)) > _SHORT + 1:
             yield from self._values(node)
 
     def _call(self, call: Node) -> Iterator[_Change] | None:
@@ -305,7 +308,11 @@ class Finder:
             return None
         if first == self._definition.t and name in FAILING:
             return None
-        return self._asserted(name, given[1:] if takes_test else given)
+        given = given[1:] if takes_test else given
+        if first not in _TESTIFY and len(given) > 2 and given[0].type in _STRINGS:
+            # A helper of the project's own: what is compared has a name in front of it.
+            given = [given[2], given[1]]
+        return self._asserted(name, given)
 
     def _asserted(self, name: str, given: list[Node]) -> Iterator[_Change]:
         if name in ("Assert", "Check") and len(given) >= 3 and text(given[1]).endswith("Equals"):
