@@ -47,6 +47,7 @@ def rules(outcome: ScorerOutcome) -> list[str]:
     [
         {(0,): (5, 0), (): (5, 10)},
         {(0,): (8, 1), (): (2, 9)},
+        {(0,): (8, 0), (): (53, 110)},
         # A chain of comparisons: few calls take each, many take one of them.
         {(0,): (1, 0), (1,): (2, 0), (2,): (1, 0), (3,): (1, 0), (): (3, 10)},
         {(0,): (3, 9), (1,): (6, 0), (): (1, 1)},
@@ -87,6 +88,8 @@ def test_what_is_inside_of_a_way_is_not_told_again() -> None:
         # Too few calls to tell anything.
         ({(0,): (2, 0), (): (1, 2)}, None),
         ({(0,): (1, 0), (): (9, 100)}, None),
+        ({(0,): (3, 0), (): (17, 20)}, None),
+        ({(0,): (4, 0), (): (56, 100)}, None),
         # More than was counted.
         ({(0,): (5, 0), (): (5, MOST_COUNTED)}, None),
         ({(0,): (MOST_COUNTED, 0), (): (0, 10)}, None),
