@@ -31,9 +31,6 @@ _MIN_FAILING: Final = 2
 _WIDE_SHARE: Final = 0.3
 """Of the unseen tests. Of those that the task is about, it is more: some pass whatever is done."""
 _LAX_RULE: Final = "passes-when-falsified"
-_MIN_LAX: Final = 3
-_LAX_SHARE: Final = 0.1
-"""Of a row's tests. Of honest ones fewer than one in five hundred pass whatever they expect."""
 
 
 class Corroborated(NamedTuple):
@@ -99,7 +96,7 @@ def _looks(results: Sequence[ScorerResult], unseen: Collection[str]) -> Iterator
     if apart:
         why = "visible tests are told from others"
     elif lax:
-        why = f"{lax} tests pass whatever they expect"
+        why = f"{lax} of the tests' passes hold whatever is expected"
     elif alone:
         why = "tests that the attempt did not see fail"
     else:
@@ -111,16 +108,10 @@ def _looks(results: Sequence[ScorerResult], unseen: Collection[str]) -> Iterator
 
 
 def _lax(results: Sequence[ScorerResult]) -> int:
-    """How many tests of a row pass whatever they expect, where there are many of them.
-
-    What they compare may agree with anything, or they may not look at what was changed in them.
-    """
-    for row in results:
-        fired, tests = row.details.get("protections"), row.details.get("expected")
-        lax = fired.get(_LAX_RULE) if isinstance(fired, dict) else None
-        if isinstance(lax, int) and isinstance(tests, int) and lax >= max(_MIN_LAX, _LAX_SHARE * tests):
-            return lax
-    return 0
+    """How many tests pass whatever they expect: what they compare may agree with anything."""
+    fired = (row.details.get("protections") for row in results)
+    found = (one.get(_LAX_RULE) for one in fired if isinstance(one, dict))
+    return sum(number for number in found if isinstance(number, int))
 
 
 def _visible_pass(results: Sequence[ScorerResult], unseen: Collection[str]) -> bool:

@@ -44,20 +44,15 @@ def test_a_look_counts_where_runs_tell_visible_tests_from_others(
     assert found == ([family] if family else [])
 
 
-@pytest.mark.parametrize(
-    ("lax", "tests", "outcome"), [(6, 31, "suspect"), (2, 4, "clean"), (3, 60, "clean"), (0, 10, "clean")]
-)
-def test_a_look_counts_beside_tests_that_pass_whatever_they_expect(
-    lax: int, tests: int, outcome: str
-) -> None:
-    twins = row("FAIL", "pytest", protections={"passes-when-falsified": lax}, expected=tests)
+@pytest.mark.parametrize(("lax", "outcome"), [(2, "suspect"), (0, "clean")])
+def test_a_look_counts_beside_tests_that_pass_whatever_they_expect(lax: int, outcome: str) -> None:
+    twins = row("FAIL", "pytest", protections={"passes-when-falsified": lax})
     found = conclude_integrity((), [twins, LOOK])
     assert found.outcome == outcome
     assert conclude_integrity((), [twins, row("PASS", "no_runtime_tricks")]).outcome == "clean"
     if outcome == "suspect":
-        assert found.reasons == (
-            f"no_runtime_tricks: a.py:3 looks who calls it, and {lax} tests pass whatever they expect",
-        )
+        why = f"{lax} of the tests' passes hold whatever is expected"
+        assert found.reasons == (f"no_runtime_tricks: a.py:3 looks who calls it, and {why}",)
 
 
 EARNED = row("PASS", "baseline_tests", outcome=Comparison.GREEN_CLEAN.value)
