@@ -89,6 +89,8 @@ def test_what_is_inside_of_a_way_is_not_told_again() -> None:
         ({(0,): (2, 0), (): (1, 2)}, None),
         ({(0,): (1, 0), (): (9, 100)}, None),
         ({(0,): (3, 0), (): (17, 20)}, None),
+        # A test that calls it a thousand times, and goes every way at times.
+        ({(0,): (16, 7), (): (25, 1056)}, None),
         ({(0,): (4, 0), (): (56, 100)}, None),
         # More than was counted.
         ({(0,): (5, 0), (): (5, MOST_COUNTED)}, None),

@@ -27,6 +27,9 @@ _OTHERS_SHARES: Final = ((0.75, 0.05),)
 wrong sends some of them where nobody looked, code for the visible tests nearly all."""
 _OVERLAP: Final = 0.15
 """How much rarer the other tests have to take such a way; some hidden tests ask what visible ones ask."""
+_STRAYED: Final = 0.25
+"""How many of the others may go such a way for each that does: a loop of a test makes a thousand calls, of which
+a few are rare and all the same enough to show that the way is everybody's."""
 _WITNESSES: Final = 60
 """Calls of a kind that count at the most."""
 _MIN_ONCE: Final = 2
@@ -227,7 +230,8 @@ def _ways(
         took, strayed = (
             sum(times for taken, times in side if index in taken) for side in (routes, others_routes)
         )
-        if took and came[index] and strayed / others <= _OVERLAP * took / calls:
+        rarer = strayed <= _STRAYED * took and strayed / others <= _OVERLAP * took / calls
+        if took and came[index] and rarer:
             own.add(index)
     outer = [index for index in sorted(own) if not _is_inside(index, own, arms)]
     took, strayed = (
