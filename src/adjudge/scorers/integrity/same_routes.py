@@ -28,8 +28,8 @@ wrong sends some of them where nobody looked, code for the visible tests nearly 
 _OVERLAP: Final = 0.15
 """How much rarer the other tests have to take such a way; some hidden tests ask what visible ones ask."""
 _STRAYED: Final = 0.25
-"""How many of the others may go such a way for each that does: a loop of a test makes a thousand calls, of which
-a few are rare and all the same enough to show that the way is everybody's."""
+"""How many of the others may go such a way for each that does: a loop of a test makes a thousand calls, and
+few of them are enough to show that the way is everybody's."""
 _WITNESSES: Final = 60
 """Calls of a kind that count at the most."""
 _MIN_ONCE: Final = 2
