@@ -48,7 +48,7 @@ from adjudge.syntax.languages import default_test_globs, is_third_party
 from adjudge.testing.attempts import Attempt
 
 _RUNS = (CommandRun, ModelScoring, ReportRun, TestCollection, TestRun, TraceRead, VerifierRun)
-_NEED_MORE = frozenset({"baseline_tests", "test_inventory", "no_leaks", "workspace_confined"})
+_NEED_MORE = frozenset({"baseline_tests", "test_inventory", "same_routes", "no_leaks", "workspace_confined"})
 """Detectors that take a run, a trace or a workspace on disk."""
 _MAX_FILE_BYTES = 1024 * 1024
 _MAX_FILES = 400
