@@ -64,7 +64,9 @@ def test_product_code_that_asserts_is_no_support() -> None:
 @pytest.mark.parametrize(
     ("path", "text", "support"),
     [
-        ("a.py", "from unittest import mock\n", True),
+        ("support/a.py", "from unittest import mock\n", True),
+        ("lib/a.py", "import unittest\n", False),
+        ("lib/a.py", "import pytest\n", True),
         ("a.py", "import unittests\n", False),
         ("a.ts", "import { expect } from 'vitest';\n", True),
         ("support/a.js", "const assert = require('assert/strict');\n", True),

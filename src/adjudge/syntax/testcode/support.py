@@ -17,12 +17,18 @@ _JAVASCRIPT: Final = re.compile(
     % rb"test|chai|expect|@jest/globals|vitest|should|power-assert|tap|ava|uvu/assert|@playwright/test"
 )
 _ASSERTS: Final = re.compile(_LOADED % rb"assert(?:/strict)?")
-"""What programs check themselves with as well."""
+_SHARED: Final[Mapping[str, re.Pattern[bytes]]] = {
+    "python": re.compile(rb"^[ \t]*(?:import|from)[ \t]+unittest\b", re.MULTILINE),
+    "javascript": _ASSERTS,
+    "typescript": _ASSERTS,
+    "tsx": _ASSERTS,
+}
+"""What programs load as well; it says something only in a file whose name does."""
 _BESIDE_TESTS: Final = re.compile(
     r"(?:^|[/_.-])(?:support|helpers?|harness|fixtures?|checks?|checking|tests?|testing|testkit|specs?)(?:[/_.-]|$)"
 )
 _LOADS: Final[Mapping[str, re.Pattern[bytes]]] = {
-    "python": re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:pytest|unittest|hypothesis|nose)\b", re.MULTILINE),
+    "python": re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:pytest|hypothesis|nose)\b", re.MULTILINE),
     "javascript": _JAVASCRIPT,
     "typescript": _JAVASCRIPT,
     "tsx": _JAVASCRIPT,
@@ -37,8 +43,9 @@ def is_support(path: str, source: bytes) -> bool:
     loads = _LOADS.get(grammar.name) if grammar is not None else None
     if loads is None or grammar is None:
         return False
-    own = loads is _JAVASCRIPT and _BESIDE_TESTS.search(path) is not None and _ASSERTS.search(source)
-    return bool(own) or loads.search(source) is not None
+    shared = _SHARED.get(grammar.name)
+    beside = shared is not None and _BESIDE_TESTS.search(path) is not None and shared.search(source)
+    return bool(beside) or loads.search(source) is not None
 
 
 def with_checking_helpers(
