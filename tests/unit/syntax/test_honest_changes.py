@@ -624,3 +624,15 @@ def test_of_several_checks_on_a_thing_the_one_like_it_is_in_its_place() -> None:
     after = python("found = read(1)", "assert isinstance(found, Row)", "assert found == 'none'")
     assert rules(before, after) == [("expected-changed", True)]
     assert rules(before, after.replace("    assert found == 'none'\n", "")) == [("matcher-loosened", False)]
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("self.assertFalse(f(x) is None)", "self.assertIsNotNone(f(x))"),
+        ("self.assertFalse(f(x) is not None)", "self.assertIsNone(f(x))"),
+    ],
+)
+def test_a_denied_comparison_is_its_opposite(before: str, after: str) -> None:
+    assert not rules(python(before), python(after))
+    assert not rules(python(after), python(before))

@@ -21,6 +21,8 @@ _EQUALS = {
     "assertSequenceEqual", "assertMultiLineEqual", "assertIs", "assert_equal", "assert_array_equal",
     "assert_frame_equal", "assert_series_equal", "assert_index_equal",
 }  # fmt: skip
+_DENIED: Final = {"is None": ("is not None", 1), "is not None": ("is None", 4)}
+"""What it is to ask that a comparison does not hold, and how much that says."""
 _METHODS: dict[str, tuple[str, int]] = {
     "assertNotEqual": ("!=", 2), "assertIsNot": ("!=", 2), "assertIn": ("in", 3),
     "assertNotIn": ("not in", 3),
@@ -91,6 +93,11 @@ def call_check(reading: Reading, call: Node, name: str, state: CheckState) -> Ch
         return make_check(call, "exec", source, "", 5, state) if "assert " in source else None
     if last in ("assertTrue", "assert_", "assert_true") and places:
         return asserted(reading, places[0], call, state)
+    if last in ("assertFalse", "assert_false") and places and places[0].type == "comparison_operator":
+        inner = asserted(reading, places[0], call, state)
+        opposite = _DENIED.get(inner.operator)
+        if opposite is not None:
+            return inner.model_copy(update={"operator": opposite[0], "strength": opposite[1]})
     sides = [resolved(reading, part) for part in places]
     first, second = (*sides, "", "")[:2]
     if last in _EQUALS:
