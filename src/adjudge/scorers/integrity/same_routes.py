@@ -114,7 +114,7 @@ class SameRoutes:
             "hidden_command": taken.hidden_command,
             "functions": [
                 {
-                    "path": one.function.path,
+                    "path": render_path(one.function.path),
                     "line": one.function.line,
                     "calls": {"visible": one.function.visible, "hidden": one.function.hidden},
                     "shares": {"visible": round(one.visible.share, 3), "hidden": round(one.hidden.share, 3)},
