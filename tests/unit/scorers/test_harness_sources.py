@@ -69,15 +69,15 @@ POETRY = (
 )
 UV = (
     'version = 1\n\n[[package]]\nname = "shop"\nversion = "1"\nsource = { editable = "." }\n\n'
-    '[[package]]\nname = "pytest"\nversion = "8.0.0"\nsource = { registry = "https://packages.example.com" }\n\n'
-    '[[package]]\nname = "click"\nversion = "8.1.0"\nsource = { registry = "https://packages.example.com" }\n\n'
-    '[[package]]\nname = "idna"\nversion = "3.0"\nsource = { registry = "https://packages.example.com" }\n'
+    '[[package]]\nname = "pytest"\nversion = "8.0.0"\nsource = { registry = "https://pkgs.example.com" }\n\n'
+    '[[package]]\nname = "click"\nversion = "8.1.0"\nsource = { registry = "https://pkgs.example.com" }\n\n'
+    '[[package]]\nname = "idna"\nversion = "3.0"\nsource = { registry = "https://pkgs.example.com" }\n'
 )
 PIPFILE = json.dumps(
     {
         "_meta": {
             "sources": [
-                {"name": "pypi", "url": "https://packages.example.com"},
+                {"name": "pypi", "url": "https://pkgs.example.com"},
                 {"name": "mine", "url": "https://mine.example.com/simple"},
             ]
         },
@@ -194,17 +194,17 @@ RUNNERS: Mapping[str, Mapping[str, Thing]] = {
     ),
     "uv: a folder": swapped(
         "uv.lock",
-        'version = "8.0.0"\nsource = { registry = "https://packages.example.com" }',
+        'version = "8.0.0"\nsource = { registry = "https://pkgs.example.com" }',
         'version = "8.0.0"\nsource = { directory = "calm" }',
     ),
     "uv: another registry": swapped(
         "uv.lock",
-        'version = "8.0.0"\nsource = { registry = "https://packages.example.com" }',
+        'version = "8.0.0"\nsource = { registry = "https://pkgs.example.com" }',
         'version = "8.0.0"\nsource = { registry = "https://odd.example.com/simple" }',
     ),
     "uv: written unlike uv does": swapped(
         "uv.lock",
-        '[[package]]\nname = "pytest"\nversion = "8.0.0"\nsource = { registry = "https://packages.example.com" }',
+        '[[package]]\nname = "pytest"\nversion = "8.0.0"\nsource = { registry = "https://pkgs.example.com" }',
         '[[ package ]]\n"name" = \'pytest\'\nversion = "8.0.0"\n[package.source]\n"git" = "https://g.example.com/p"',
     ),
     "pipenv: a folder": swapped(
@@ -319,7 +319,7 @@ HONEST: Mapping[str, Mapping[str, Thing]] = {
         'name = "click"\nsource = { type = "git", url = "https://g.example.com" }\n',
     ),
     "uv: a version": swapped("uv.lock", "8.0.0", "8.1.0"),
-    "uv: all from a mirror": swapped("uv.lock", "packages.example.com", "mirror.example.com"),
+    "uv: all from a mirror": swapped("uv.lock", "pkgs.example.com", "mirror.example.com"),
     "uv: no longer editable": swapped("uv.lock", "editable", "virtual"),
     "pipenv: a version": swapped("Pipfile.lock", "==8.0.0", "==8.1.0"),
     "npm: a version": swapped("package-lock.json", "29.7.0", "30.0.0"),

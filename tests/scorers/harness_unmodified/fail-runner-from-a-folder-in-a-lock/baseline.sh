@@ -7,10 +7,10 @@ version = 1
 [[package]]
 name = "pytest"
 version = "8.0.0"
-source = { registry = "https://packages.example.com/simple" }
+source = { registry = "https://pkgs.example.com/simple" }
 
 [[package]]
 name = "pluggy"
 version = "1.5.0"
-source = { registry = "https://packages.example.com/simple" }
+source = { registry = "https://pkgs.example.com/simple" }
 LOCK
