@@ -39,6 +39,11 @@ _VALUES: Final = frozenset(
 )  # fmt: skip
 _COMPARES: Final = frozenset({"__eq__", "__ne__"})
 _MEMBERS: Final = frozenset({"member_expression", "attribute", "selector_expression"})
+_ANY: Final = re.compile(
+    r"frame|[sS]tack|[cC]aller|FuncForPC|gc\.get_|f_(?:back|locals|globals)|argv|\bmodules\b|\bArgs\b|environ|Environ"
+    r"|process\.|require\.|module\.|/proc/|getppid|Getppid|__(?:eq|ne)__"
+)
+"""A file without any of this has no look; nearly all files are such."""
 _KINDS: Final = CALLS | _MEMBERS | FUNCTIONS
 
 
@@ -46,6 +51,11 @@ def looks_at(place: Place, facts: FileFacts) -> Iterator[Act]:
     """The looks that a node itself is."""
     source, kind = facts.source, place.node.type
     if kind not in _KINDS or facts.script or facts.program or facts.tooling:
+        return
+    asked = ("looks",)
+    if asked not in source.remembered:
+        source.remembered[asked] = _ANY.search(source.text) is not None
+    if not source.remembered[asked]:
         return
     if any(map(_SPEAKS.search, place.functions)):
         return
