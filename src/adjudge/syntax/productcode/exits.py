@@ -27,6 +27,8 @@ _EXIT_CALLS: Final = {
     "rust": re.compile(r"^(?:std\.)?process\.exit$|^libc\._?exit$"),
     "ruby": re.compile(r"^(?:(?:Process|Kernel)\.)?exit!?$"),
 }
+_BARE_EXITS: Final = frozenset({"syscall.Exit", "unix.Exit"})
+"""Programs of Go end with `os.Exit`, at which a test run stops them; whoever goes around it has a reason."""
 _BELOW = re.compile(r"\bctypes\..*\.(?:_?exit|_Exit|quick_exit)$")
 _SUCCESS = re.compile(
     r"^(?:0|true|os\.EX_OK|EX_OK|undefined|EXIT_SUCCESS|libc::EXIT_SUCCESS|ExitCode\.SUCCESS)$"
@@ -80,6 +82,9 @@ def exits(place: Place, facts: FileFacts) -> Iterator[Act]:
     hook = _exit_hook(place, source)
     if hook:
         yield act_of(place, facts, "exits-process", f"makes the process succeed {hook}")
+        return
+    if called in _BARE_EXITS and not facts.program:
+        yield act_of(place, facts, "exits-process", "ends the process below what a test run can see")
         return
     if _is_main(place, source) or _handles_signal(place, source):
         return

@@ -34,6 +34,8 @@ _GREEN = re.compile(
     r"<testsuites?\b[^>]*\btests=|"
     r"^ok +\t|^ok  ?\\?t|^# pass \d|\btest result: ok\. \d+ passed|\b\d+ examples?, 0 failures\b|^PASS\n?$"
 )
+_TO_DESCRIPTOR = re.compile(r"(?:^|\.)(?:os\.write|writeSync|writevSync)$")
+_ALL_DESCRIPTORS = re.compile(r"^range\(|^for\s*\(\s*(?:let|var)\s+\w+\s*=\s*\d|/proc/self/fd|/dev/fd")
 _RUNNERS_OF_CODE = re.compile(
     r"^(?:exec|eval|compile|Function|vm\.runIn\w+|instance_eval|class_eval|execScript)$|^(?:globalThis|window)\.eval$"
 )
@@ -93,6 +95,25 @@ def forges_output(place: Place, facts: FileFacts) -> Iterator[Act]:
         return
     if any(_GREEN.search(value[1:]) for _, value in literals_in(source, node, 40) if value.startswith("s")):
         yield act_of(place, facts, "forges-output", "prints what a green run of tests prints")
+    elif _TO_DESCRIPTOR.search(source.called(node)) and _counts_descriptors(place, facts):
+        yield act_of(place, facts, "forges-output", "writes to every descriptor that is open")
+
+
+def _counts_descriptors(place: Place, facts: FileFacts) -> bool:
+    """`for fd in range(3, 64): os.write(fd, …)`: whoever opened a descriptor knows its number."""
+    source = facts.source
+    given = source.arguments(place.node)[:1]
+    if not given or given[0].type != "identifier":
+        return False
+    name = source.of(given[0], 80)
+    for outer in place.around:
+        if outer.type not in ("for_statement", "for_in_statement"):
+            continue
+        head = source.of(outer.child_by_field_name("left") or outer.child_by_field_name("initializer"), 80)
+        over = source.of(outer.child_by_field_name("right"), 200) or source.of(outer, 80)
+        if re.search(rf"\b{re.escape(name)}\b", head) and _ALL_DESCRIPTORS.search(over):
+            return True
+    return False
 
 
 def runs_hidden_code(place: Place, facts: FileFacts) -> Iterator[Act]:

@@ -162,7 +162,9 @@ def sniffed_comparison(place: Place, facts: FileFacts) -> Iterator[Act]:
     source, node = facts.source, place.node
     text = source.of(node, 300)
     values = [value[1:] for _, value in literals_in(source, node, 30) if value.startswith("s")]
-    loaded = "sys.modules" in text and any(map(TEST_MODULES.match, values))
+    loaded = any(map(TEST_MODULES.match, values)) and (
+        "sys.modules" in text or any("sys.modules" in source.name(part) for part in children(node))
+    )
     if loaded or (any(map(_INTERNALS.fullmatch, values)) and not facts.plugin):
         yield from _sniff(place, facts, hard=True)
     elif _ARGV.search(text) and any(_RUNNER.search(value) for value in values):
