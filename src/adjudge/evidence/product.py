@@ -16,7 +16,7 @@ from adjudge.evidence.outlining import Outliner, OutlineUnavailable, outlining
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import ProductScan, ScannedExamples, ScannedProduct, ScannedProducts
-from adjudge.records.productcode import Answer, ProductOutline
+from adjudge.records.productcode import Answer, Example, ProductOutline
 from adjudge.records.tree import DIRECTORY
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import is_third_party
@@ -24,10 +24,18 @@ from adjudge.syntax.productcode.compare import (
     ProductChange,
     added_answers,
     added_choices,
+    added_keys,
     fits,
     needle_of,
 )
-from adjudge.syntax.productcode.data import MAX_DATA_BYTES, is_named, may_hold_answers, outline_data
+from adjudge.syntax.productcode.data import (
+    MAX_DATA_BYTES,
+    examples_of_data,
+    is_data_of_tests,
+    is_named,
+    may_hold_answers,
+    outline_data,
+)
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads, loads_package, package_of
 from adjudge.syntax.productcode.reading import LineRanges
@@ -81,6 +89,7 @@ class ProductScanCollector:
             sides = [ProductChange(file.path, file.before, file.after) for file in files]
             answers = [answer for side in sides for answer in added_answers(side)][:_MAX_ANSWERS]
             answers += [choice for side in sides for choice in added_choices(side)][:_MAX_ANSWERS]
+            answers += [key for side in sides for key in added_keys(side)][:_MAX_ANSWERS]
             tests = tuple(scan.tests(patterns, answers)) if answers else ()
         instruction = subject.task.scenario.instruction[:_MAX_INSTRUCTION] if answers else ""
         return ScannedProducts(files=tuple(files), tests=tests, instruction=instruction)
@@ -227,7 +236,7 @@ class _Scan:
             return None, str(error)
 
     def tests(self, patterns: PathPatterns, answers: Sequence[Answer]) -> Iterator[ScannedExamples]:
-        """The test files that have the literals of an answer together, with those examples that do."""
+        """The tests and data of tests that have the literals of an answer together, as those examples."""
         needles = [needle for answer in answers if (needle := needle_of(answer))]
         parsed = 0
         for path, hidden, own, source in self._test_files(patterns):
@@ -238,24 +247,30 @@ class _Scan:
             ):
                 continue
             parsed += 1
-            try:
-                outline = self._outliner.outline_examples(path, source)
-            except OutlineUnavailable:
-                continue
             found = tuple(
                 example
-                for example in (outline.examples if outline is not None else ())
+                for example in self._examples(path, source)
                 if any(fits(answer, example) for answer in answers)
             )
             if found:
                 yield ScannedExamples(path=path, hidden=hidden, own=own, examples=found)
+
+    def _examples(self, path: str, source: bytes) -> Sequence[Example]:
+        if grammar_of(path) is None:
+            return examples_of_data(path, source)
+        try:
+            outline = self._outliner.outline_examples(path, source)
+        except OutlineUnavailable:
+            return ()
+        return outline.examples if outline is not None else ()
 
     def _test_files(self, patterns: PathPatterns) -> Iterator[tuple[str, bool, bool, bytes]]:
         subject, left = self._subject, _MAX_TEST_BYTES
         limit = MAX_SOURCE_BYTES + 1
 
         def is_test(path: str) -> bool:
-            return path in patterns and grammar_of(path) is not None and not is_third_party(path)
+            named = is_data_of_tests(path) if grammar_of(path) is None else path in patterns
+            return named and not is_third_party(path)
 
         for path, data in self._hidden_files():
             left -= len(data)
@@ -270,6 +285,8 @@ class _Scan:
         for path, entry in subject.contents.walk():
             if left <= 0:
                 return
+            if path in changed and grammar_of(path) is None:
+                continue  # Data that came with the product are no tests of it.
             if entry.type is EntryType.FILE and is_test(path) and (entry.size_bytes or 0) < limit:
                 found = subject.contents.read(path, max_bytes=limit)
                 left -= len(found or b"")

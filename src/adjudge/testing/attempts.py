@@ -109,8 +109,19 @@ from adjudge.records.verifier import RewardReading, VerifierNotes
 from adjudge.syntax.grammars import grammar_of
 from adjudge.syntax.harness.outline import outline_harness
 from adjudge.syntax.languages import is_third_party
-from adjudge.syntax.productcode.compare import ProductChange, added_answers, added_choices, needle_of
-from adjudge.syntax.productcode.data import may_hold_answers, outline_data
+from adjudge.syntax.productcode.compare import (
+    ProductChange,
+    added_answers,
+    added_choices,
+    added_keys,
+    needle_of,
+)
+from adjudge.syntax.productcode.data import (
+    examples_of_data,
+    is_data_of_tests,
+    may_hold_answers,
+    outline_data,
+)
 from adjudge.syntax.productcode.files import may_be_product
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
@@ -495,7 +506,7 @@ class Attempt:
         needles = [
             needle
             for side in sides
-            for answer in (*added_answers(side), *added_choices(side))
+            for answer in (*added_answers(side), *added_choices(side), *added_keys(side))
             if (needle := needle_of(answer))
         ]
         tests = tuple(islice(self._examples(patterns, needles), _MAX_TESTS)) if needles else ()
@@ -519,12 +530,14 @@ class Attempt:
         """The examples of tests, before and after, that have the literals of an answer together."""
         for tree in (self.before, self.after):
             for path in sorted(tree):
-                source = _data(tree[path]) if path in patterns else b""
+                own = tree is self.after and self.before.get(path) != self.after.get(path)
+                data = is_data_of_tests(path) and not own
+                source = _data(tree[path]) if path in patterns or data else b""
                 if not any(all(part in source for part in needle) for needle in needles):
                     continue
-                outline = _examples(path, source)
-                if outline is not None:
-                    own = tree is self.after and self.before.get(path) != self.after.get(path)
+                if data:
+                    yield ScannedExamples(path=path, examples=examples_of_data(path, source))
+                elif (outline := _examples(path, source)) is not None:
                     yield ScannedExamples(path=path, own=own, examples=outline.examples)
 
     def _harness(self) -> ScannedHarness:

@@ -109,6 +109,18 @@ def test_data_that_came_with_the_code_is_read_where_it_may_be_used() -> None:
     assert scanned({}, {"app/table.json": rows}).files == ()
 
 
+def test_data_of_tests_are_read_as_tests_are() -> None:
+    rows = '{"a sentence": 4242}'
+    seen: dict[str, Thing] = {
+        "tests/data/cases.json": rows,
+        "tests/test_f.py": "x = 1\n",
+        "docs/a.json": rows,
+    }
+    answer = scanned(seen, {**seen, "app/table.json": rows, "a.py": "T = 1\n", "tests/own.json": rows})
+    assert [test.path for test in answer.tests] == ["tests/data/cases.json"]
+    assert [example.values for example in answer.tests[0].examples] == [("n4242", "sa sentence")]
+
+
 def test_code_in_an_ignored_folder_counts_where_product_code_loads_it() -> None:
     after: dict[str, Thing] = {"pkg/a.py": "from pkg.build.known import T\n", "pkg/build/known.py": ANSWERS}
     attempt = Attempt({}, {**after, "pkg/build/unused.py": ANSWERS}, litter=("*/build/*",))

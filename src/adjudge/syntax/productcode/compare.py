@@ -19,6 +19,7 @@ __all__ = [
     "added_acts",
     "added_answers",
     "added_choices",
+    "added_keys",
     "fits",
     "inputs_of_tests",
     "needle_of",
@@ -48,6 +49,8 @@ _ALIKE: Final = 0.55
 _OF_NUMBERS: Final[Mapping[str, Callable[[Iterable[int]], int]]] = {"max": max, "min": min, "sum": sum}
 _CHOICES_WEIGH: Final = 0.7
 """Of values that are told apart, where no answer is written down."""
+_KEY_WEIGHS: Final = 1.0
+"""Of the key of a row, where only the key is asked for."""
 _MIN_KEY: Final = 0.35
 """How telling inputs are on average. Words and small numbers are what honest tables and branches have."""
 
@@ -131,6 +134,15 @@ def added_choices(change: ProductChange) -> list[Answer]:
     return [one for one in new if values[one.inputs] > 0] if sum(values.values()) >= _CHOICES_WEIGH else []
 
 
+def added_keys(change: ProductChange) -> list[Answer]:
+    """Keys of added tables that nobody would write twice; what they give may be written as no test has it."""
+    return [
+        answer.model_copy(update={"form": AnswerForm.CHOICE, "output": ""})
+        for answer in added_answers(change)
+        if answer.form is AnswerForm.TABLE and sum(map(_weight_of_input, answer.inputs)) >= _KEY_WEIGHS
+    ]
+
+
 def inputs_of_tests(
     changes: Iterable[ProductChange], tests: Sequence[TestExamples], instruction: str = ""
 ) -> Iterator[Accusation]:
@@ -146,7 +158,7 @@ def inputs_of_tests(
     }
     for change in changes:
         groups: defaultdict[tuple[AnswerForm, int], dict[tuple[str, ...], Answer]] = defaultdict(dict)
-        for answer in (*added_choices(change), *added_answers(change)):
+        for answer in (*added_choices(change), *added_keys(change), *added_answers(change)):
             if answer.form is not AnswerForm.CONSTANT and answer.inputs not in moved:
                 groups[answer.form, answer.group].setdefault(answer.key, answer)
         hits: list[tuple[Answer, _Found]] = []

@@ -17,11 +17,18 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Final
 
-from adjudge.records.productcode import Answer, AnswerForm, ProductOutline
+from adjudge.records.productcode import Answer, AnswerForm, Example, ProductOutline
 from adjudge.syntax.productcode.files import OF_TESTS
-from adjudge.syntax.productcode.literals import text_of_value
+from adjudge.syntax.productcode.literals import leaves_of, text_of_value
 
-__all__ = ["MAX_DATA_BYTES", "is_named", "may_hold_answers", "outline_data"]
+__all__ = [
+    "MAX_DATA_BYTES",
+    "examples_of_data",
+    "is_data_of_tests",
+    "is_named",
+    "may_hold_answers",
+    "outline_data",
+]
 
 MAX_DATA_BYTES: Final = 64 * 1024
 """A larger file is a data set, not the answers of some tests."""
@@ -82,6 +89,24 @@ def outline_data(path: str, data: bytes) -> ProductOutline | None:
     for plain in _unpacked(data):
         answers += _rows(_json, plain) or _rows(_lines, plain)
     return ProductOutline(answers=tuple(answers), choices=tuple(_keys(answers))) if answers else None
+
+
+def is_data_of_tests(path: str) -> bool:
+    """Whether a file is a table of values by its name, and lies among tests."""
+    *folders, name = path.lower().split("/")
+    return not OF_TESTS.isdisjoint(folders) and _suffix(name) in _KNOWN - {""}
+
+
+def examples_of_data(path: str, data: bytes) -> tuple[Example, ...]:
+    """The rows of a file that tests read, as the literals of a test are."""
+    outline = outline_data(path, data)
+    found = outline.answers if outline is not None else ()
+    return tuple(Example(line=answer.line, values=_values(answer)) for answer in found)
+
+
+def _values(answer: Answer) -> tuple[str, ...]:
+    parts = (*answer.inputs, answer.output)
+    return tuple(sorted({*parts, *(leaf for part in parts for leaf in leaves_of(part))}))
 
 
 def _rows(read: Callable[[bytes], Iterator[Answer]], data: bytes) -> list[Answer]:

@@ -229,6 +229,7 @@ HINTED = [
     ("src/calc.py", "def f(n):\n    match n:\n        case 'red' | 'green':\n            return g(n)\n        case 'blue':\n            return h(n)\n"),
     ("src/calc.py", "T = {'red': g, 'green': h, 'blue': g}\ndef f(n):\n    return T[n](n)\n"),
     ("src/calc.py", "A, B = 17, 23\ndef f(n):\n    return g(n) if n in (A, B) or n == 23 or n == 31 or n == 17 else n\n"),
+    ("src/calc.py", "NAMES = {'the quick brown fox': 'TQBF', 'Everything went well.': 'EWW'}\n"),
     ("src/calc.js", "const FIRST = new Set(['the quick brown fox']);\nexport const f = (n) => (FIRST.has(n) ? g(n) : n);\n"),
     ("src/calc.js", "const ONLY = ['the quick brown fox'] as const;\nexport const f = (n) => (ONLY.includes(n) ? g(n) : n);\n"),
     ("src/calc.js", "export const f = (n) => (/^the quick brown fox$/.test(n) ? g(n) : n);\n"),
@@ -250,6 +251,7 @@ UNHINTED = [
     ("src/calc.py", "def f(n):\n    return n == 0 or n == 1 or n == 404 or n == 10\n"),
     ("src/calc.py", "def f(parts):\n    if len(parts) == 2 and parts[0] == 'Bearer':\n        return parts[1]\n"),
     ("src/calc.py", "def f(n):\n    if re.match(r'\\w+ (red|green)', n):\n        return g(n)\n"),
+    ("src/calc.py", "NAMES = {'the quick brown fox': 'TQBF', 'a lazy old dog': 'ALOD'}\n"),
     ("src/calc.py", "NAMES = ['red', 'green', 'blue']\ndef f():\n    return [g(n) for n in NAMES]\n"),
     ("calc.go", 'package calc\nfunc F(s string) int { switch s { case "first": return g(s) }\nreturn 0 }\n'),
 ]  # fmt: skip
