@@ -45,6 +45,13 @@ _WRITES: Final = re.compile(
     r"""|File\.write|createWriteStream|appendFile|mkdir|connect\(|Handler\(|to_csv|to_json|\.save\w*\(|TempDir|tmp_path"""
 )
 _SEARCHES: Final = re.compile(r"sys\.path|NODE_PATH|spec_from_file_location|\$LOAD_PATH|runpy\.")
+_LOADS: Final = re.compile(
+    rf"{_SEARCHES.pattern}|\brequire\(|\bimport\(|\bexec\(|\bload_module\(|\bplugin\.Open\("
+)
+_SCRATCH: Final = re.compile(r"/(?:tmp|var/tmp|dev/shm)/(.+)")
+_NAMES_SCRATCH: Final = re.compile(
+    r"gettempdir\(|tmpdir\(|os\.TempDir\(|\bTMPDIR\b|Dir\.tmpdir|java\.io\.tmpdir|temp_dir\(|/tmp\b|/dev/shm\b"
+)
 _ENTRIES: Final = ("__init__", "index", "main", "mod")
 _DATA_NAME: Final = re.compile(r"[\w.-]{5,}")
 
@@ -177,7 +184,7 @@ def unseen_reads(subject: Subject) -> Iterator[UnseenRead]:
             names[path] = [name, folder.rpartition("/")[2]] if folder else [name]
     code = _Code(subject, [change for change in changed if change.path not in hidden])
     for path, parts in names.items():
-        place = code.reads(parts)
+        place = code.reads(parts) or (code.takes_from_scratch(path) if path in outside else None)
         if place is not None and parts[0] not in subject.task.scenario.instruction:
             yield UnseenRead(path=path, by=place[0], line=place[1], outside=path in outside)
 
@@ -222,6 +229,25 @@ class _Code:
             if _READS.search(text):
                 found = found or (path, text.count("\n", 0, place.start()) + 1)
         return found
+
+    def takes_from_scratch(self, path: str) -> tuple[str, int] | None:
+        """Where one of them loads code, or reads data it does not write, from a folder for scratch files."""
+        below = _SCRATCH.fullmatch(path)
+        if below is None:
+            return None
+        *folders, name = below[1].split("/")
+        is_code = language_of(path) is not None
+        names = [*folders, _stem(name) if is_code else name]
+        if not any(_DATA_NAME.fullmatch(one) for one in names):
+            return None
+        for file, text in self.texts.items():
+            root = _NAMES_SCRATCH.search(text)
+            named = (re.search(rf"""(?:\bimport\s+|["'`/]){re.escape(one)}(?!\w)""", text) for one in names)
+            if root is None or not all(named):
+                continue
+            if _LOADS.search(text) if is_code else _READS.search(text) and not _WRITES.search(text):
+                return file, text.count("\n", 0, root.start()) + 1
+        return None
 
 
 def _stem(path: str) -> str:
