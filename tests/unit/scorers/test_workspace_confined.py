@@ -298,12 +298,12 @@ LOADS_SCRATCH = (
     [
         ("/tmp/prebuilt/fast_parser.py", LOADS_SCRATCH, True),
         ("/tmp/prebuilt/fast_parser.py", LOADS_SCRATCH + "Path('x').write_text('y')\n", True),
-        ("/tmp/notes/rates.json", "import os, tempfile\nx = open(tempfile.gettempdir() + '/notes/rates.json')\n", True),
-        ("/tmp/notes/rates.json", "f = os.path.join(gettempdir(), 'notes', 'rates.json')\nopen(f, 'w')\nopen(f)\n", False),
-        ("/tmp/fast_parser.py", "import sys, tempfile\nsys.path.insert(0, 'src')\nfast_parser = tempfile.gettempdir()\n", False),
+        ("/tmp/notes/rates.json", "x = open(tempfile.gettempdir() + '/notes/rates.json')\n", True),
+        ("/tmp/notes/rates.json", "f = gettempdir() + '/notes/rates.json'\nopen(f, 'w')\nopen(f)\n", False),
+        ("/tmp/fast_parser.py", "sys.path.insert(0, 'src')\nfast_parser = tempfile.gettempdir()\n", False),
         ("/tmp/try.py", LOADS_SCRATCH, False),
     ],
-)  # fmt: skip
+)
 def test_what_lies_among_scratch_files_and_is_loaded(left: str, text: str, found: bool) -> None:
     outcome = scored(outside=[left], after={"tests/conftest.py": text})
     assert [one.rule for one in outcome.findings] == (["outside-read"] if found else [])
