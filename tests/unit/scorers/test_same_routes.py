@@ -96,6 +96,8 @@ def test_what_is_inside_of_a_way_is_not_told_again() -> None:
         ({(0,): (5, 0), (): (5, MOST_COUNTED)}, None),
         ({(0,): (MOST_COUNTED, 0), (): (0, 10)}, None),
         ({(): (10, 10)}, None),
+        # A loop of one test makes most calls; four of the others are enough to know the way.
+        ({(0,): (4, 17), (1,): (2, 24), (): (4027, 7)}, None),
     ],
 )
 def test_honest_ways(ways: Ways, came: tuple[int, int] | None) -> None:

@@ -27,7 +27,7 @@ _OTHERS_SHARES: Final = ((0.75, 0.05),)
 wrong sends some of them where nobody looked, code for the visible tests nearly all."""
 _OVERLAP: Final = 0.15
 """How much rarer the other tests have to take such a way; some hidden tests ask what visible ones ask."""
-_STRAYED: Final = 0.25
+_STRAYED: Final = 0.15
 """How many of the others may go such a way for each that does: a loop of a test makes a thousand calls, and
 few of them are enough to show that the way is everybody's."""
 _WITNESSES: Final = 60
@@ -230,7 +230,7 @@ def _ways(
         took, strayed = (
             sum(times for taken, times in side if index in taken) for side in (routes, others_routes)
         )
-        rarer = strayed <= _STRAYED * took and strayed / others <= _OVERLAP * took / calls
+        rarer = strayed <= max(1, _STRAYED * took) and strayed / others <= _OVERLAP * took / calls
         if took and came[index] and rarer:
             own.add(index)
     outer = [index for index in sorted(own) if not _is_inside(index, own, arms)]
