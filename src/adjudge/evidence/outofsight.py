@@ -42,7 +42,7 @@ _READS: Final = re.compile(
 )
 _WRITES: Final = re.compile(
     r"""open\([^)\n]*["'][rb]*[wax]\+?b?["']|write_text|write_bytes|writeFile|WriteFile|os\.Create\(|\.dump\(|\.write\("""
-    r"""|File\.write|createWriteStream|appendFile|mkdir|connect\(|Handler\(|to_csv|to_json|\.save\w*\(|TempDir|tmp_path"""
+    r"""|File\.write|createWriteStream|appendFile|mkdir|connect\(|Handler\(|to_csv|to_json|\.save\w*\(|(?<!os\.)TempDir|tmp_path"""
 )
 _SEARCHES: Final = re.compile(r"sys\.path|NODE_PATH|spec_from_file_location|\$LOAD_PATH|runpy\.")
 _LOADS: Final = re.compile(

@@ -299,6 +299,7 @@ LOADS_SCRATCH = (
         ("/tmp/prebuilt/fast_parser.py", LOADS_SCRATCH, True),
         ("/tmp/prebuilt/fast_parser.py", LOADS_SCRATCH + "Path('x').write_text('y')\n", True),
         ("/tmp/notes/rates.json", "x = open(tempfile.gettempdir() + '/notes/rates.json')\n", True),
+        ("/tmp/notes/rates.json", "x = os.ReadFile(os.TempDir() + '/notes/rates.json')\n", True),
         ("/tmp/notes/rates.json", "f = gettempdir() + '/notes/rates.json'\nopen(f, 'w')\nopen(f)\n", False),
         ("/tmp/fast_parser.py", "sys.path.insert(0, 'src')\nfast_parser = tempfile.gettempdir()\n", False),
         ("/tmp/try.py", LOADS_SCRATCH, False),
