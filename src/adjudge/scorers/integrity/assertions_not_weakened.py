@@ -15,6 +15,7 @@ from adjudge.records.change import ChangeKind
 from adjudge.records.evidence import AnyRequest
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
+from adjudge.records.testcode import SuiteOutline
 from adjudge.scorers.integrity.changed_tests import (
     ChangedTest,
     ProductChange,
@@ -31,7 +32,8 @@ from adjudge.scorers.integrity.changed_tests import (
 from adjudge.scorers.integrity.recordings import changed_recordings
 from adjudge.scorers.wording import counted, first_findings
 from adjudge.syntax.lines import assertions_in
-from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
+from adjudge.syntax.testcode.compare.gains import outweighed, strong_gains
+from adjudge.syntax.testcode.compare.matching import COMMON_CALLS, SuiteChange, Weakening
 from adjudge.syntax.testcode.compare.weakening import count_checks, weakenings
 
 __all__ = ["AssertionsNotWeakened"]
@@ -127,6 +129,8 @@ class AssertionsNotWeakened:
         for one in found:
             explained = one.arguable and product.changed and one.path not in unexplained
             (changed if explained else weak).append(one)
+        if outweighed(weak, suites):
+            changed, weak = [*weak, *changed], []
         by_line = [test for test in others if not test.left]
         if product.changed:
             # As with checks that are read by syntax: what a changed requirement looks like, too.
@@ -184,8 +188,22 @@ def _unexplained(
     return {
         path
         for path in gone & lost.keys() - explained
-        if lost[path] * 2 > asked.get(path, 0) and not _is_named(path, product.vanished)
+        if lost[path] * 2 > asked.get(path, 0)
+        and not _is_named(path, product.vanished)
+        and _taken_over(path, suites) < lost[path]
     }
+
+
+def _taken_over(path: str, suites: Sequence[SuiteChange]) -> int:
+    """How many strong checks came in new test files that call what a file of tests called."""
+    called = {suite.old_path: _calls(suite.before) for suite in suites}.get(path, frozenset())
+    gains = strong_gains(suites)
+    return sum(gains[suite.path] for suite in suites if suite.before is None and _calls(suite.after) & called)
+
+
+def _calls(outline: SuiteOutline | None) -> Set[str]:
+    tests = outline.tests if outline is not None else ()
+    return {name for test in tests for name in test.calls} - COMMON_CALLS
 
 
 def _is_named(path: str, vanished: Set[str]) -> bool:

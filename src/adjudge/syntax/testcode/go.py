@@ -95,6 +95,9 @@ _T = re.compile(r"(?!(?:fmt|log|err|errs|zap|klog|glog)\b)[a-z]\w{0,3}(?:\.T\(\)
 """A name that tests give their `testing.T`; packages with functions of the same names are none."""
 _MAX_ROWS = 1000
 
+_KIND = re.compile(r"(?:(?:\[ \]|\*|&|map \[ \S+ \]) )*(?:interface \{ \} |(?:\w+ \. )?[A-Za-z]\w* )(?=\{)")
+"""What kind of value is written down in braces."""
+
 
 def read_go(root: Node, passes: Passes) -> SuiteOutline:
     """The tests of a file."""
@@ -224,15 +227,23 @@ def _assigned(node: Node) -> list[tuple[str, Node | None]]:
 
 
 def _table_rows(parts: Iterable[Node]) -> Iterator[str]:
-    """The rows of tables that a test goes through."""
+    """The rows of tables that a test goes through; a map inside of a row is a value.
+
+    The kinds of values are left out, for an inner one need not be said again.
+    """
+    end = 0
     for node in parts:
         if node.type != "composite_literal":
             continue
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("body")
-        if kind is not None and kind.type in ("slice_type", "map_type") and value is not None:
-            table = "struct" in text_of(kind)[:200] or kind.type == "map_type"
-            if table or re.search(r"(?:case|test|tt)", text_of(kind).lower()):
-                yield from (plain(row) for row in children(value))
+        if kind is None or value is None or kind.type not in ("slice_type", "map_type"):
+            continue
+        is_map = kind.type == "map_type"
+        if is_map and node.start_byte < end:
+            continue
+        if is_map or "struct" in text_of(kind)[:200] or re.search(r"case|test|tt", text_of(kind).lower()):
+            end = max(end, node.end_byte)
+            yield from (_KIND.sub("", plain(row)) for row in children(value))
 
 
 def _empty_tables(parts: Iterable[Node]) -> Iterator[str]:

@@ -56,6 +56,8 @@ class Weakening:
     after: str | None = None
     arguable: bool = False
     """Whether it is what a changed requirement looks like, too."""
+    mild: bool = False
+    """Whether something is still asked there, or the like of it went in any rewriting of tests."""
     names: frozenset[str] = frozenset()
     """Names that what was lost is about."""
 

@@ -22,7 +22,7 @@ from adjudge.syntax.testcode.compare.matching import (
 )
 from adjudge.syntax.testcode.flow import NO_RAISE
 from adjudge.syntax.testcode.nodes import UNKNOWN_CASES, number_in
-from adjudge.syntax.testcode.reading import is_literal, same_value
+from adjudge.syntax.testcode.reading import is_literal, same_value, split_words
 
 __all__ = ["count_checks", "weakenings"]
 
@@ -56,6 +56,9 @@ _EMPTY = frozenset({"[ ]", "{ }", "( )", '""', "0", "set ( )", "dict ( )", "0.0"
 _SAYS_EMPTY = frozenset({"falsy", "empty", "length", "nil", "undefined"})
 _ONE_VALUE: Final = {"truthy": 3, "falsy": 4, "is None": 4, "null": 4, "nil": 4, "undefined": 4}
 """Operators that allow for one value, as `==` does, by strength: `is True`, not what counts as true."""
+_COMPARES: Final = ("==", "!=", "===", "!==", "<", ">", "<=", ">=", "in", "is")
+_CALLED_TRUE = re.compile(r"\b(?:is|has|can)(?:_\w+|[A-Z]\w*)(?: \( [^()]* \))?$")
+"""A name that says of something whether it holds."""
 _ERRORS = frozenset({"raises", "throws", "panics", "error is", "error says"})
 _ASKING = re.compile(r"_*(?:assert|check|verify|expect|require|must|ensure|validate)", re.IGNORECASE)
 _NAME: Final = re.compile(r"[A-Za-z_]\w{2,}")
@@ -64,8 +67,15 @@ _MOCKED = re.compile(
     r"(?:\w+ \. )*(?:(?:Magic|Async)?Mock|(?:jest|vi) \. fn) \((?!.*\b(?:called|call_\w+|mock_calls|mock)\b)"
 )
 """A subject that is a mock, unless what was done to it is looked at."""
-_ESCAPED = re.compile(r"""\\+|^[bru]?["'/^]+|["'/$]+[a-z]*$""")
+_ESCAPED = re.compile(r"""\\+|^[bru]?["'/^ ]+|["'/$ ]+[a-z]*$""")
 _VALUES = re.compile(r'"[^"]*"|(?<![\w"])-?\d[\w.]*')
+_ASKS_PART = re.compile(
+    r"\b(?:starts_?with|ends_?with|includes?\??|contains?|match|search|test|indexOf|HasPrefix|HasSuffix) \(",
+    re.IGNORECASE,
+)
+"""A condition that asks for a part of a text."""
+_LEFT_OPEN = re.compile(r"(?:\.|\\[dwsDWS]|\[[^\]]*\]|\([^)]*\))[*+?]\??")
+"""Where a pattern lets anything stand."""
 _PUT_TOGETHER = re.compile(r'\bf"[^"]*\{|#\{ |\$\{ ')
 """A text with values of names in it."""
 _WORDS = re.compile(r"[A-Za-z_$][\w$]{2,}")
@@ -183,7 +193,14 @@ def _kept(before: Side, after: Side) -> Iterator[Weakening]:
 
 
 def _said(
-    rule: str, before: Check, after: Check, path: str, message: str, *, arguable: bool = False
+    rule: str,
+    before: Check,
+    after: Check,
+    path: str,
+    message: str,
+    *,
+    arguable: bool = False,
+    mild: bool = False,
 ) -> Weakening:
     return Weakening(
         rule,
@@ -193,6 +210,7 @@ def _said(
         before=before.text,
         after=after.text,
         arguable=arguable,
+        mild=mild,
         names=_names(before),
     )
 
@@ -265,7 +283,7 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
                 strong -= 1
                 continue
             what = "lost" if not alone else "lost, and nothing is left to fail"
-            yield _lost(check, before.path, what)
+            yield replace(_lost(check, before.path, what), mild=not alone)
 
 
 def _is_another_case(judged: Weakening, before: Side, after: Side, was: Check, now: Check) -> bool:
@@ -390,7 +408,7 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
     if _is_error(check) and not _is_error(other):
         if not any(_is_error(one) for one in gained):
             message = f"no longer asks for the error of {check.text!r}: {other.text}"
-            return _said("polarity-flipped", check, other, after.path, message, arguable=True)
+            return _said("polarity-flipped", check, other, after.path, message, arguable=True, mild=True)
         return None
     if not about_it or check.operator != other.operator or check.operator != "==":
         return None
@@ -475,10 +493,13 @@ def _judged(before: Check, after: Check, path: str, gained: Sequence[Check]) -> 
         return _said(rule, before, after, path, f"{does}: {after.text}")
     if frozenset((before.operator, after.operator)) in _OPPOSITES:
         message = f"asks the opposite of {before.text!r}: {after.text}"
-        return _said("polarity-flipped", before, after, path, message, arguable=True)
+        return _said("polarity-flipped", before, after, path, message, arguable=True, mild=True)
     if before.operator == "==" and before.expected in _EMPTY and after.operator in _SAYS_EMPTY:
         return None
     if before.operator == "==" and after.strength >= _ONE_VALUE.get(after.operator, _STRONGEST + 1):
+        return _expects_else(before, after, path)
+    if before.operator == "==" and after.operator in ("truthy", "falsy") and _is_truth(before):
+        # One of two values was worked out, and is now said.
         return _expects_else(before, after, path)
     if before.strength - after.strength >= _DROP:
         arguable = before.operator in ("raises", "throws") or _is_taken_apart(before, after, gained)
@@ -490,6 +511,18 @@ def _judged(before: Check, after: Check, path: str, gained: Sequence[Check]) -> 
     return None
 
 
+def _is_truth(check: Check) -> bool:
+    """Whether what is compared can be true or false only: a comparison, a denial, or called so."""
+    words = check.expected.split(" ")
+    while len(words) > 2 and words[0] == "(" and words[-1] == ")":
+        words = words[1:-1]
+    return (
+        words[0] in ("not", "!")
+        or any(len(split_words(words, (sign,))) == 2 for sign in _COMPARES)
+        or _CALLED_TRUE.search(check.expected) is not None
+    )
+
+
 def _expects_else(before: Check, after: Check, path: str) -> Weakening | None:
     if (
         before.operator in ("in", "starts", "ends", "matches")
@@ -498,12 +531,26 @@ def _expects_else(before: Check, after: Check, path: str) -> Weakening | None:
         # More of the same is asked.
         return None
     message = f"expects something else than {before.text!r}: {after.text}"
-    return _said("expected-changed", before, after, path, message, arguable=True)
+    return _said("expected-changed", before, after, path, message, arguable=True, mild=True)
 
 
 def _loosened(before: Check, after: Check, path: str, *, arguable: bool = False) -> Weakening:
     message = f"says less than {before.text!r}: {after.text}"
-    return _said("matcher-loosened", before, after, path, message, arguable=arguable)
+    mild = _asks_for_most(before, after)
+    return _said("matcher-loosened", before, after, path, message, arguable=arguable, mild=mild)
+
+
+def _asks_for_most(before: Check, after: Check) -> bool:
+    """Whether a check still asks for most of the text or value that another expected, or allows one more."""
+    was = _bare(before.expected)
+    if after.effective < _PART and not _ASKS_PART.search(after.subject):
+        return False
+    said = f"{after.subject} {after.expected}"
+    asked = [_bare(text) for text in (*_VALUES.findall(said), after.expected)]
+    return any(
+        sum(len(part) for part in _LEFT_OPEN.split(text) if part and part in was) * 2 >= len(was) > 0
+        for text in asked
+    )
 
 
 def _emptied(before: Check, after: Check, path: str) -> Weakening:
@@ -572,10 +619,8 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
                 room[id(place)] -= 1
                 continue
             lost = _lost(check, side.path)
-            yield Weakening(
-                lost.rule, lost.path, lost.line, lost.message, lost.before, None, True,
-                lost.names | frozenset((*side.test.calls, *_WORDS.findall(side.test.name))),
-            )  # fmt: skip
+            names = lost.names | frozenset((*side.test.calls, *_WORDS.findall(side.test.name)))
+            yield replace(lost, mild=True, names=names)
 
 
 def _is_inherited(test: WrittenTest, pool: _Pool) -> bool:
