@@ -22,7 +22,7 @@ __all__ = [
 _WRONG = r"(?:wrong|incorrect|outdated|out of date|obsolete|stale|flaky|invalid|mistaken|too strict)"
 _UNSTEADY = (
     r"(?:unreliable|brittle|racy|fragile|unstable|intermittent\w*|sporadic\w*|occasional\w*"
-    r"|non-?deterministic|hanging|slow|misspel\w+)(?:\s+failing)?"
+    r"|random\w*|non-?deterministic|hanging|slow|misspel\w+)(?:\s+failing)?"
 )
 _TEST_FILE = (
     r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|[\w.-]+[.-](?:test|spec))\.\w+"
@@ -30,7 +30,7 @@ _TEST_FILE = (
 )
 _ORDER = re.compile(
     r"\b(?:(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean ?-?up|refactor|mov|disabl"
-    r"|revert|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert|modif|edit|parametri[sz]|de-?dup"
+    r"|revert|drop|merg|renam|split|consolidat|(?:re)?organi[sz]|port|convert|modif|edit|parametri[sz]|de-?dup"
     r"|tidy|moderni[sz]|improv|rework|simplif|unif|speed(?: |-)?up|extract|restructur|reorder|isolat|separat"
     r"|combin|trim|prun|synchroni[sz]|stabili[sz]|de-?flak|standardi[sz]|streamlin|reformat|reduc"
     r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|refresh|overhaul|harden|eliminat|revis"
@@ -75,7 +75,8 @@ _TITLED = re.compile(
     r"|simplifications?|maintenance|reorgani[sz]ation|adjustments)\b"
     r"|(?:minor|small|some|various|more)\s+(?:fix(?:es)?|changes?|tweaks?|updates?)\s+(?:to|in|of)\s+"
     r"(?:[\w'`-]+\s+){0,2}?tests?\b"
-    r"|(?:increas|rais|lengthen|bump)\w*\s+(?:[\w'`-]+\s+){0,3}?time-?outs?\s+(?:in|for|of)\b[^.;\n]{0,30}?\btests?\b"
+    r"|(?:increas|rais|lengthen|bump|widen)\w*\s+(?:[\w'`-]+\s+){0,3}?"
+    r"(?:time-?outs?|windows?|delays?|tolerances?|margins?)\s+(?:in|for|of|when)\b[^.;\n]{0,30}?\b(?:tests?|testing)\b"
     r"|(?:migrat|switch|convert|port|mov)\w*\b[^.\n]{0,60}?\b(?:to|from)\s+(?:us(?:e|ing)\s+)?(?:the\s+)?"
     r"(?:node:test|node[- ]test|jest|vitest|mocha|ava|tape?|pytest|unittest|nose|testify|ginkgo|chai)\b"
     r"|(?:use|prefer|adopt)\s+(?:[\w'`-]+\s+){0,3}?`?(?:pytest\.\w+|t\.(?:TempDir|Setenv|Parallel|Cleanup))"

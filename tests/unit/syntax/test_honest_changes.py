@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adjudge.records.testcode import SkipCondition, WrittenTest
+from adjudge.syntax.testcode.compare.gains import outweighed, strong_gains
 from adjudge.syntax.testcode.compare.matching import SuiteChange
 from adjudge.syntax.testcode.compare.skips import new_skips
 from adjudge.syntax.testcode.compare.weakening import weakenings
@@ -636,3 +637,166 @@ def test_of_several_checks_on_a_thing_the_one_like_it_is_in_its_place() -> None:
 def test_a_denied_comparison_is_its_opposite(before: str, after: str) -> None:
     assert not rules(python(before), python(after))
     assert not rules(python(after), python(before))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("assert f(x) == (x in y)", "assert not f(x)"),
+        ("assert f(x) == (not y)", "assert f(x)"),
+        ("assert f(x) == g(x).is_empty", "assert f(x)"),
+    ],
+)
+def test_a_truth_that_was_worked_out_and_is_said_is_another_value(before: str, after: str) -> None:
+    assert rules(python(before), python(after)) == [("expected-changed", True)]
+
+
+def test_a_value_that_was_worked_out_and_is_only_looked_at_says_less() -> None:
+    assert rules(python("assert f(x) == g(x == 1)"), python("assert f(x)")) == [("matcher-loosened", False)]
+
+
+@pytest.mark.parametrize(
+    ("after", "arguable"),
+    [
+        ("assert f(x).endswith('no value after =')", True),
+        ("assert f(x).endswith('after =')", False),
+        ("assert 'no value after =' in f(x)", False),
+    ],
+)
+def test_all_of_a_text_at_an_end_is_what_a_change_looks_like_too(after: str, arguable: bool) -> None:
+    before = python("assert f(x) == 'no value after ='")
+    assert rules(before, python(after)) == [("matcher-loosened", arguable)]
+
+
+def test_what_asked_nothing_before_stands_in_the_place_of_nothing() -> None:
+    calls = ("with pytest.warns(None) as w:", "    f()")
+    before = python(*calls, "assert w.list[0].text == 'a colour'")
+    after = python(*calls, "assert w.list[0].text == 'a color'")
+    assert rules(before, after) == [("expected-changed", True)]
+
+
+def test_a_table_that_gave_way_to_a_fixture_is_no_loss() -> None:
+    body = "def test_a(frozen):\n    run(frozen)\n"
+    before = f"@pytest.mark.parametrize('frozen', [True, False])\n{body}"
+    assert rules(before, body) == []
+    assert rules(before, "def test_a():\n    run(True)\n") == [("cases-dropped", True)]
+
+
+SHARED = """import test from 'ava';
+import {run} from '../index.js';
+
+const testRun = async (t, command, expected) => {
+	const {stdout} = await run(command);
+	t.is(stdout, expected);
+};
+
+test('echoes', testRun, 'echo', 'a');
+test.serial('prints', testRun, 'print', 'b');
+"""
+
+
+def test_a_function_that_tests_share_is_read_with_what_each_gives_it() -> None:
+    outline = outline_tests("test/a.js", SHARED.encode())
+    assert outline is not None
+    assert [[check.expected for check in test.checks] for test in outline.tests] == [['"a"'], ['"b"']]
+    assert all("run" in test.calls for test in outline.tests)
+    assert len({test.body for test in outline.tests}) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("t.is(stdout, expected)", "t.truthy(stdout)"), ("\tt.is(stdout, expected);\n", "")],
+)
+def test_a_shared_function_that_asks_less_weakens_its_tests(old: str, new: str) -> None:
+    found = rules(SHARED, SHARED.replace(old, new), "test/a.js")
+    assert len(found) >= 2
+
+
+def test_another_value_given_to_a_shared_function_is_another_value() -> None:
+    found = rules(SHARED, SHARED.replace("'echo', 'a'", "'echo', 'c'"), "test/a.js")
+    assert found == [("expected-changed", True)]
+
+
+def gained(before: str, after: str, path: str = "test_a.py") -> int:
+    sides = outline_change(path, before.encode(), path, after.encode())
+    return strong_gains([SuiteChange(path, path, *sides)])[path]
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"),
+    [
+        (("assert f(1) == 2", "assert f(2) == 3"), 2),
+        (("assert f(1) == 2", "assert f(1) == 2"), 1),
+        (("assert 2 == f(1)", "assert f(3) == 4"), 2),
+        (("f(1)", "assert 1 + 1 == 2", "assert 'a' == 'a'"), 0),
+        (("assert f(1)", "assert f(1) is not None", "assert 2 in f(1)"), 0),
+        (("try:", "    assert f(1) == 2", "except AssertionError:", "    pass"), 0),
+    ],
+)
+def test_only_new_checks_for_one_value_of_something_called_are_a_gain(
+    lines: tuple[str, ...], count: int
+) -> None:
+    before = python("assert f(0) == 1")
+    assert gained(before, before + "\n\n" + python(*lines, name="test_b")) == count
+
+
+def test_checks_of_a_test_that_never_runs_are_no_gain() -> None:
+    before = python("assert f(0) == 1")
+    skipped_one = f"@pytest.mark.skip\n{python('assert f(1) == 2', name='test_b')}"
+    assert gained(before, f"{before}\n\n{skipped_one}") == 0
+
+
+def weighed(before: str, after: str, path: str = "test_a.py") -> bool:
+    changes = [SuiteChange(path, path, *outline_change(path, before.encode(), path, after.encode()))]
+    losses = weakenings(changes)
+    assert losses
+    return outweighed(losses, changes)
+
+
+MESSAGE = python("assert f(0) == 'no value after ='")
+MORE = [f"assert f({number}) == 'no value in line {number}'" for number in range(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("now", "new", "innocent"),
+    [
+        ("assert 'no value after' in f(0)", 4, True),
+        ("assert f(0).startswith('no value after')", 4, True),
+        # Too few to be clearly more.
+        ("assert 'no value after' in f(0)", 3, False),
+        # Little of what was asked for is left.
+        ("assert 'no' in f(0)", 4, False),
+        ("assert f(0)", 4, False),
+        ("assert f(0) is not None", 4, False),
+        ("assert f(0) or True", 4, False),
+    ],
+)
+def test_a_mild_loss_is_weighed_against_what_is_asked_anew(now: str, new: int, innocent: bool) -> None:
+    after = python(now) + "\n\n" + python(*MORE[:new], name="test_b")
+    assert weighed(MESSAGE, after) is innocent
+
+
+def test_a_test_that_asks_nothing_any_more_is_not_outweighed() -> None:
+    after = python("f(0)") + "\n\n" + python(*MORE, name="test_b")
+    assert not weighed(MESSAGE, after)
+
+
+def test_a_pattern_asks_for_what_it_does_not_leave_open() -> None:
+    more = "".join(f"  t.is(f({number}), 'no value in line {number}');\n" for number in range(1, 5))
+    before = "test('a', t => {\n  t.is(f(0), 'spawn node ETIMEDOUT');\n});\n"
+    for now, innocent in ((r"/^spawn .*node ETIMEDOUT$/", True), (r"/^spawn .*$/", False), ("/.*/", False)):
+        after = f"test('a', t => {{\n  t.regex(f(0), {now});\n}});\ntest('b', t => {{\n{more}}});\n"
+        assert weighed(before, after, "test/a.js") is innocent
+
+
+def test_kinds_of_inner_values_need_not_be_said() -> None:
+    table = "for k, v := range map[string]any{{{rows}}} {{ assert.Equal(t, v, f(k)) }}"
+    inner = '"a": []map[string]any{map[string]any{"b": 1}, map[string]any{"b": 2}}'
+    before = go(table.format(rows=f'{inner}, "c": 3'))
+    after = go(
+        table.format(
+            rows=f'{inner.replace("{map[string]any", "{").replace(", map[string]any", ", ")}, "c": 3'
+        )
+    )
+    assert rules(before, after, "a_test.go") == []
+    assert ("cases-dropped", True) in rules(before, go(table.format(rows=inner)), "a_test.go")

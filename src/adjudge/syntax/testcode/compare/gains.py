@@ -9,14 +9,15 @@ from typing import Final
 from adjudge.records.testcode import SuiteOutline, WrittenTest
 from adjudge.syntax.testcode.compare.matching import COMMON_CALLS, SuiteChange, Weakening, never_runs
 from adjudge.syntax.testcode.nodes import UNKNOWN_CASES
-from adjudge.syntax.testcode.reading import is_literal
+from adjudge.syntax.testcode.reading import depends, is_literal
 
 __all__ = ["outweighed", "strong_gains"]
 
 _STRONGEST: Final = 5
-_TIMES: Final = 3
-"""How many strong checks have to come for each one that was lost."""
+_TIMES: Final = 4
+"""How many strong checks have to come for each one that was lost, with what stands in its place."""
 _FEW: Final = 5
+"""How many losses can be an oversight."""
 
 
 def outweighed(losses: Sequence[Weakening], changes: Sequence[SuiteChange]) -> bool:
@@ -32,7 +33,7 @@ def outweighed(losses: Sequence[Weakening], changes: Sequence[SuiteChange]) -> b
 
 
 def strong_gains(changes: Sequence[SuiteChange]) -> dict[str, int]:
-    """How much each file asks for that none asked for before: checks for one value, and rows of tables.
+    """How much each file asks for that no changed test asked for: checks for one value, and rows of tables.
 
     Only in tests that call something. The same twice counts once, and what is asked of values that are
     written down counts nothing: saying again what holds anyway takes no work.
@@ -55,8 +56,13 @@ def _asked_by(test: WrittenTest) -> Iterator[tuple[str, ...]]:
     strong = [
         check
         for check in test.checks
-        if check.effective == _STRONGEST and not is_literal(check.subject) and check.subject != check.expected
+        if check.effective == _STRONGEST and any(map(_is_found_out, (check.subject, check.expected)))
     ]
     yield from (check.key for check in strong)
     if strong:
         yield from (("row", row) for row in test.cases if row != UNKNOWN_CASES)
+
+
+def _is_found_out(side: str) -> bool:
+    """Whether a side of a comparison is more than values that are written down."""
+    return not is_literal(side) and depends(side)

@@ -74,6 +74,8 @@ _ASKS_PART = re.compile(
     re.IGNORECASE,
 )
 """A condition that asks for a part of a text."""
+_ANCHORED = re.compile(r"\. (?:starts_?with|ends_?with)\?? \( (.+) \)$", re.IGNORECASE)
+"""A condition that asks for a text at the start or the end of another."""
 _LEFT_OPEN = re.compile(r"(?:\.|\\[dwsDWS]|\[[^\]]*\]|\([^)]*\))[*+?]\??")
 """Where a pattern lets anything stand."""
 _PUT_TOGETHER = re.compile(r'\bf"[^"]*\{|#\{ |\$\{ ')
@@ -172,9 +174,12 @@ def _kept(before: Side, after: Side) -> Iterator[Weakening]:
         places[check.key].append(check)
     left: list[Check] = []
     for check in before.checks:
-        if not check.effective:
-            continue
         same = places.get(check.key)
+        if not check.effective:
+            # What asked nothing before stands in the place of nothing.
+            if same and not same[-1].effective:
+                after.checks.remove(same.pop())
+            continue
         if not same:
             left.append(check)
             continue
@@ -536,8 +541,16 @@ def _expects_else(before: Check, after: Check, path: str) -> Weakening | None:
 
 def _loosened(before: Check, after: Check, path: str, *, arguable: bool = False) -> Weakening:
     message = f"says less than {before.text!r}: {after.text}"
+    arguable = arguable or _asks_for_all(before, after)
     mild = _asks_for_most(before, after)
     return _said("matcher-loosened", before, after, path, message, arguable=arguable, mild=mild)
+
+
+def _asks_for_all(before: Check, after: Check) -> bool:
+    """Whether a check still asks for all of a text, with something before or after it."""
+    found = _ANCHORED.search(after.subject)
+    sides = {side.removeprefix("( ").removesuffix(" )") for side in (before.subject, before.expected)}
+    return found is not None and len(found[1]) > _SHORTEST and found[1] in sides
 
 
 def _asks_for_most(before: Check, after: Check) -> bool:
