@@ -101,7 +101,7 @@ _SKIPS = re.compile(
 )
 _SKIPS_TITLED = re.compile(
     rf"{_IN_FRONT}(?:(?:temporarily|for now)\s+)?(?:skip|xfail)(?:s|ped|ping)?\s+(?:[\w'`.-]+\s+){{0,8}}?"
-    r"(?:failures?|suites?|failing\b|flaky\b)",
+    r"(?:failures?|suites?|tests?|failing|flaky)\b",
     re.IGNORECASE,
 )
 """Texts that ask for tests not to be run, or to be let fail."""

@@ -800,3 +800,50 @@ def test_kinds_of_inner_values_need_not_be_said() -> None:
     )
     assert rules(before, after, "a_test.go") == []
     assert ("cases-dropped", True) in rules(before, go(table.format(rows=inner)), "a_test.go")
+
+
+def test_where_the_product_changed_new_checks_in_other_files_count() -> None:
+    paths = {
+        "test_a.py": (MESSAGE, python("assert 'no value after' in f(0)")),
+        "test_b.py": ("", python(*MORE)),
+    }
+    changes = [
+        SuiteChange(path, path, *outline_change(path, before.encode(), path, after.encode()))
+        for path, (before, after) in paths.items()
+    ]
+    losses = weakenings(changes)
+    assert outweighed(losses, changes, anywhere=True)
+    assert not outweighed(losses, changes)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (("a := assert.New(t)", "a.Equal(true, f(1))"), ("assert.Equal(t, true, f(1))",)),
+        (("assert := assert.New(t)", "assert.Equal(want, got())"), ("assert.Equal(t, want, got())",)),
+    ],
+)
+def test_assertions_that_know_their_test_ask_the_same(
+    before: tuple[str, ...], after: tuple[str, ...]
+) -> None:
+    assert rules(go(*before), go(*after), "a_test.go") == []
+    assert rules(go(*after), go(*before), "a_test.go") == []
+
+
+def test_what_is_asked_of_true_can_fail() -> None:
+    found = rules(go("assert.Equal(t, true, f(1))"), go("assert.True(t, true)"), "a_test.go")
+    assert found == [("assertion-always-holds", False)]
+
+
+def test_a_value_that_others_write_to_is_not_what_it_was_given() -> None:
+    lines = ('v := "a"', "read(&v)")
+    before, after = go(*lines, "assert.NoError(t, err)"), go(*lines, 'assert.Equal(t, "b", v)')
+    assert ("assertion-always-holds", False) not in rules(before, after, "a_test.go")
+
+
+def test_errors_that_are_gathered_are_still_asked_for() -> None:
+    before = python("with self.assertRaises(ValueError):", "    check(1)")
+    after = python(
+        "errors = list(errors_of(1))", "self.assertTrue(errors)", "self.assertEqual(len(errors), 1)"
+    )
+    assert ("polarity-flipped", True) not in rules(before, after)

@@ -129,7 +129,7 @@ class AssertionsNotWeakened:
         for one in found:
             explained = one.arguable and product.changed and one.path not in unexplained
             (changed if explained else weak).append(one)
-        if outweighed(weak, suites):
+        if outweighed(weak, suites, anywhere=product.changed):
             changed, weak = [*weak, *changed], []
         by_line = [test for test in others if not test.left]
         if product.changed:

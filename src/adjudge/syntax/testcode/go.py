@@ -91,7 +91,9 @@ _TAGS = frozenset(
 )  # fmt: skip
 """Tags that the toolchain sets by itself."""
 _ASSERTING = re.compile(r"(?:assert|require|is|s|suite|a|r)(?:\.\w+\(\))?")
-_T = re.compile(r"(?!(?:fmt|log|err|errs|zap|klog|glog)\b)[a-z]\w{0,3}(?:\.T\(\))?")
+_MADE_FOR_TEST = re.compile(r"\. New \(")
+"""Assertions that know their test, as `assert.New(t)` gives them, are not handed it."""
+_T = re.compile(r"(?!(?:fmt|log|err|errs|zap|klog|glog|true|nil)\b)[a-z]\w{0,3}(?:\.T\(\))?")
 """A name that tests give their `testing.T`; packages with functions of the same names are none."""
 _MAX_ROWS = 1000
 
@@ -297,7 +299,8 @@ def _take_call(reading: Reading, call: Node, owner: str, name: str, around: Arou
 def _testify(reading: Reading, call: Node, owner: str, name: str, state: CheckState) -> Check:
     operator, strength = _TESTIFY[name]
     arguments = arguments_of(call)
-    if arguments and _T.fullmatch(text_of(arguments[0])) and owner in ("assert", "require"):
+    made = _MADE_FOR_TEST.search(reading.values.get(owner) or "") is not None
+    if arguments and not made and owner in ("assert", "require") and _T.fullmatch(text_of(arguments[0])):
         arguments = arguments[1:]
     asked = arguments[0].child_by_field_name("operator") if arguments else None
     if operator in ("truthy", "falsy") and text_of(asked) in _OPPOSITE:
@@ -315,7 +318,7 @@ def _testify(reading: Reading, call: Node, owner: str, name: str, state: CheckSt
         wanted = "true" if "true" in (subject, expected) else "false"
         subject = expected if subject == wanted else subject
         operator, strength, expected = ("truthy", 3, "") if wanted == "true" else ("falsy", 4, "")
-    if bare[:1] and (operator, bare[0]) in (("truthy", "true"), ("falsy", "false"), ("nil", "nil")):
+    elif bare[:1] and (operator, bare[0]) in (("truthy", "true"), ("falsy", "false"), ("nil", "nil")):
         strength = 0
     tolerance = number_in(plain(arguments[2])) if operator == "almost ==" and len(arguments) > 2 else None
     return make_check(call, operator, subject, expected, strength, state, tolerance)

@@ -20,14 +20,24 @@ _FEW: Final = 5
 """How many losses can be an oversight."""
 
 
-def outweighed(losses: Sequence[Weakening], changes: Sequence[SuiteChange]) -> bool:
-    """Whether a change lost a little in files that ask for far more afterwards.
+def outweighed(
+    losses: Sequence[Weakening], changes: Sequence[SuiteChange], *, anywhere: bool = False
+) -> bool:
+    """Whether a change lost a little where it asks for far more afterwards.
 
     Everything that was lost has to be mild, for whoever hides one check among many new ones hides it there.
+
+    Args:
+        losses: What would be told of the change.
+        changes: Its test files.
+        anywhere: Whether what came in other files counts, too: where the product changed, what is new is
+            often asked in a file of its own.
     """
     if len(losses) > _FEW or not all(loss.mild for loss in losses):
         return False
     gains = strong_gains(changes)
+    if anywhere:
+        return sum(gains[change.path] for change in changes) >= _TIMES * len(losses)
     paths = Counter(loss.path for loss in losses)
     return all(gains.get(path, 0) >= _TIMES * lost for path, lost in paths.items())
 

@@ -59,6 +59,7 @@ _ONE_VALUE: Final = {"truthy": 3, "falsy": 4, "is None": 4, "null": 4, "nil": 4,
 _COMPARES: Final = ("==", "!=", "===", "!==", "<", ">", "<=", ">=", "in", "is")
 _CALLED_TRUE = re.compile(r"\b(?:is|has|can)(?:_\w+|[A-Z]\w*)(?: \( [^()]* \))?$")
 """A name that says of something whether it holds."""
+_THERE: Final = frozenset({"not nil", "truthy", "is not None", "not empty", "defined"})
 _ERRORS = frozenset({"raises", "throws", "panics", "error is", "error says"})
 _ASKING = re.compile(r"_*(?:assert|check|verify|expect|require|must|ensure|validate)", re.IGNORECASE)
 _NAME: Final = re.compile(r"[A-Za-z_]\w{2,}")
@@ -445,7 +446,7 @@ def _is_taken_apart(check: Check, other: Check, gained: Sequence[Check]) -> bool
 
 def _is_error(check: Check) -> bool:
     """Whether a check asks for an error."""
-    return check.operator in _ERRORS or (check.operator == "not nil" and "err" in check.subject.lower())
+    return check.operator in _ERRORS or (check.operator in _THERE and "err" in check.subject.lower())
 
 
 def _core(subject: str) -> str:
