@@ -62,6 +62,7 @@ _TITLED = re.compile(
     r"|(?:add|put)\s+(?:an?\s+|some\s+)?(?:skip|xfail|skipif)s?(?:\s+(?:mark(?:er)?|decorator)s?)?"
     rf"(?:\s+(?:to|on|for)\b[^.\n]*\btests?)?{_END}"
     r"|(?:limit|restrict)\s+(?:[\w'`-]+\s+){0,4}?tests?\s+to\b"
+    r"|expect(?:\s+[\w'`-]+){1,5}?\s+in\s+(?:[\w'`-]+\s+){0,3}?`?(?:tests?|test_\w+)\b"
     r"|(?:use|prefer|adopt|avoid"
     r"|(?:do not|don't|stop)\s+(?:us|rely|depend|hard-?cod|(?:monkey)?patch|mock|assum|requir|call)\w*)"
     r"\b(?:(?!\.\s)[^\n]){1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"

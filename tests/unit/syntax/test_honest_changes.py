@@ -847,3 +847,18 @@ def test_errors_that_are_gathered_are_still_asked_for() -> None:
         "errors = list(errors_of(1))", "self.assertTrue(errors)", "self.assertEqual(len(errors), 1)"
     )
     assert ("polarity-flipped", True) not in rules(before, after)
+
+
+def test_the_kind_of_a_value_is_little_said_either_way() -> None:
+    assert rules(python("assert type(f(x)) is int"), python("assert isinstance(f(x), int)")) == []
+    assert rules(python("assert f(x) == 4"), python("assert type(f(x)) is int")) == [
+        ("matcher-loosened", False)
+    ]
+
+
+def test_an_error_asked_for_by_what_it_is_says_as_much() -> None:
+    before = go("if err := f(1); err != wanted {", 't.Error("unexpected:", err)', "}")
+    after = go("if err := f(1); !errors.Is(err, wanted) {", 't.Error("unexpected:", err)', "}")
+    assert rules(before, after, "a_test.go") == []
+    weaker = go("if err := f(1); err == nil {", 't.Error("none")', "}")
+    assert rules(after, weaker, "a_test.go") != []

@@ -91,6 +91,7 @@ _TAGS = frozenset(
 )  # fmt: skip
 """Tags that the toolchain sets by itself."""
 _ASSERTING = re.compile(r"(?:assert|require|is|s|suite|a|r)(?:\.\w+\(\))?")
+_ERRORS = {"errors . Is": 5, "errors . As": 4}
 _MADE_FOR_TEST = re.compile(r"\. New \(")
 """Assertions that know their test, as `assert.New(t)` gives them, are not handed it."""
 _T = re.compile(r"(?!(?:fmt|log|err|errs|zap|klog|glog|true|nil)\b)[a-z]\w{0,3}(?:\.T\(\))?")
@@ -335,7 +336,13 @@ def _failing(reading: Reading, call: Node, around: Around) -> Check:
     elif condition.type == "binary_expression":
         return _failing_comparison(reading, call, condition, around.state, holds=holds)
     elif condition.type == "unary_expression":
-        subject = resolved(reading, condition.child_by_field_name("operand"))
+        operand = condition.child_by_field_name("operand")
+        subject = resolved(reading, operand)
+        told = _ERRORS.get(subject.partition(" (")[0])
+        sides = arguments_of(operand) if operand is not None and told is not None else []
+        if told is not None and len(sides) == 2:
+            subject, expected = (resolved(reading, side) for side in sides)
+            return make_check(call, "error is", subject, expected, told, around.state)
         deep = re.search(r"\b(?:DeepEqual|Equal)\b", subject)
         operator, strength = ("==", 5) if deep else ("truthy", 3)
     elif plain(condition) == "false":

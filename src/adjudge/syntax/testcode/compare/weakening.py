@@ -634,7 +634,7 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
                 continue
             lost = _lost(check, side.path)
             names = lost.names | frozenset((*side.test.calls, *_WORDS.findall(side.test.name)))
-            yield replace(lost, mild=True, names=names)
+            yield replace(lost, mild=bool(about and alike), names=names)
 
 
 def _is_inherited(test: WrittenTest, pool: _Pool) -> bool:
