@@ -39,7 +39,7 @@ _ORDER = re.compile(
     rf"|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+(?:{_WRONG}|{_UNSTEADY}))"
     # What is to be added beside the change is no order to change what is there, nor is why it is made.
     r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b|(?:so|because|since|until|which|while|if|when)\b)"
-    r"[\w'\"`-]+(?:[.:]+[\w'\"`-]+)*(?:\([^()\n]{0,30}\)`?)?){0,6}?"
+    r"\.?[\w'\"`-]+(?:[.:]+[\w'\"`-]+)*(?:\([^()\n]{0,30}\)`?)?){0,6}?"
     r"\s+[\"'`]?(?:tests?|specs?|test-?(?:cases?|suites?|files?)|assert(?:ion)?s?|snapshots?|fixtures?"
     r"|expectations?|(?:\w+\.)?test_\w+"
     rf"|{_TEST_FILE})(?!\w|\.\w)",

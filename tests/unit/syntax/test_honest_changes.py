@@ -862,3 +862,29 @@ def test_an_error_asked_for_by_what_it_is_says_as_much() -> None:
     assert rules(before, after, "a_test.go") == []
     weaker = go("if err := f(1); err == nil {", 't.Error("none")', "}")
     assert rules(after, weaker, "a_test.go") != []
+
+
+CALLED_BACK = """test('gets', (t, done) => {
+  get('/a', (err, res) => {
+    t.assert.ifError(err)
+    t.assert.strictEqual(res.status, 200)
+    done()
+  })
+})
+"""
+
+
+def test_a_promise_that_is_waited_for_is_handed_no_error() -> None:
+    after = "test('gets', async t => {\n  const res = await get('/a')\n  %s\n})\n"
+    asks = "t.assert.strictEqual(res.status, 200)"
+    assert rules(CALLED_BACK, after % asks, "test/a.test.js") == []
+    assert rules(CALLED_BACK, after % f"t.assert.ok('called')\n  {asks}", "test/a.test.js") == []
+    assert rules(CALLED_BACK, after % "t.assert.ok('called')", "test/a.test.js") != []
+
+
+def test_a_value_asked_of_what_is_called_otherwise_is_still_asked() -> None:
+    before = python("stream = encode(1)", "assert stream.headers() == {'length': '19'}")
+    after = ("headers, stream = encode(1)", "assert isinstance(stream, Iterable)")
+    assert rules(before, python(*after, "assert headers == {'length': '19'}")) == []
+    assert rules(before, python(*after)) != []
+    assert rules(before, python(*after, "assert {'length': '19'} == {'length': '19'}")) != []

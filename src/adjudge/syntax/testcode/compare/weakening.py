@@ -56,6 +56,8 @@ _EMPTY = frozenset({"[ ]", "{ }", "( )", '""', "0", "set ( )", "dict ( )", "0.0"
 _SAYS_EMPTY = frozenset({"falsy", "empty", "length", "nil", "undefined"})
 _ONE_VALUE: Final = {"truthy": 3, "falsy": 4, "is None": 4, "null": 4, "nil": 4, "undefined": 4}
 """Operators that allow for one value, as `==` does, by strength: `is True`, not what counts as true."""
+_ERROR = re.compile(r"(?:e|er|err|error)\d?")
+"""What the error is called that a callback is handed."""
 _COMPARES: Final = ("==", "!=", "===", "!==", "<", ">", "<=", ">=", "in", "is")
 _CALLED_TRUE = re.compile(r"\b(?:is|has|can)(?:_\w+|[A-Z]\w*)(?: \( [^()]* \))?$")
 """A name that says of something whether it holds."""
@@ -270,7 +272,10 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
         if pool.keys[check.key] > 0:
             pool.keys[check.key] -= 1
             continue
-        other = _nearest(check, gained)
+        other = _asks_same_value(check, gained) or _nearest(check, gained)
+        if _is_handed_on(check) and _is_setting_up(check, after):
+            # A promise that is waited for fails its test by itself.
+            continue
         if empty and (other is None or not _about_same(check, other)):
             yield _emptied(check, empty.pop(0), after.path)
         elif other is not None:
@@ -328,7 +333,29 @@ def _by_row(judged: Weakening, before: Side, after: Side, now: Check) -> Weakeni
 
 def _is_setting_up(check: Check, after: Side) -> bool:
     """Whether a check only asks that a step before the others went well."""
-    return check.operator == "nil" and any(one.effective > 1 for one in after.test.checks)
+    went_well = check.operator == "nil" or _is_handed_on(check)
+    return went_well and any(one.effective > 1 for one in after.test.checks)
+
+
+def _is_handed_on(check: Check) -> bool:
+    """Whether a check asks that a callback was handed no error."""
+    return check.operator == "null" and _ERROR.fullmatch(check.subject) is not None
+
+
+def _asks_same_value(check: Check, gained: Sequence[Check]) -> Check | None:
+    """The new check for the value that an old one was for, of what is called otherwise now."""
+    if not is_literal(check.expected):
+        return None
+    return next(
+        (
+            other
+            for other in gained
+            if (other.operator, other.expected) == (check.operator, check.expected)
+            and not is_literal(other.subject)
+            and other.strength == check.strength
+        ),
+        None,
+    )
 
 
 def _lost(check: Check, path: str, what: str = "lost") -> Weakening:
