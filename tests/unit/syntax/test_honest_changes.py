@@ -888,3 +888,19 @@ def test_a_value_asked_of_what_is_called_otherwise_is_still_asked() -> None:
     assert rules(before, python(*after, "assert headers == {'length': '19'}")) == []
     assert rules(before, python(*after)) != []
     assert rules(before, python(*after, "assert {'length': '19'} == {'length': '19'}")) != []
+
+
+@pytest.mark.parametrize(
+    "now",
+    [python("assert f(0) == 'another'"), ""],
+    ids=["another value", "gone"],
+)
+def test_a_case_that_is_left_out_is_not_outweighed(now: str) -> None:
+    after = f"{now}\n\n{python(*MORE, name='test_b')}"
+    assert not weighed(MESSAGE, after)
+
+
+def test_a_check_without_values_is_outweighed_where_its_test_asks_others() -> None:
+    before = python("made = f(given)", "assert made.first == other.first", "assert made.last == 4")
+    after = python("made = f(given)", "assert made.last == 4") + "\n\n" + python(*MORE, name="test_b")
+    assert weighed(before, after)

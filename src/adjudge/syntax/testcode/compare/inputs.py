@@ -45,7 +45,6 @@ def dropped_cases(before: Side, after: Side, rows: Mapping[str, int]) -> Iterato
             f"{after.test.name} lost {count}: {dropped[0][:100]}",
             before=dropped[0][:160],
             arguable=True,
-            mild=bool(after.test.cases),
             names=frozenset(_WORDS.findall(" ".join(dropped))),
         )
 

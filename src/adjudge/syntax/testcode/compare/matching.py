@@ -57,7 +57,7 @@ class Weakening:
     arguable: bool = False
     """Whether it is what a changed requirement looks like, too."""
     mild: bool = False
-    """Whether something is still asked there, or the like of it went in any rewriting of tests."""
+    """Whether something is still asked there, and no case that was asked by its values is gone."""
     names: frozenset[str] = frozenset()
     """Names that what was lost is about."""
 

@@ -294,7 +294,7 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
                 strong -= 1
                 continue
             what = "lost" if not alone else "lost, and nothing is left to fail"
-            yield replace(_lost(check, before.path, what), mild=not alone)
+            yield replace(_lost(check, before.path, what), mild=not alone and not _given_to(check))
 
 
 def _is_another_case(judged: Weakening, before: Side, after: Side, was: Check, now: Check) -> bool:
@@ -441,7 +441,7 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
     if _is_error(check) and not _is_error(other):
         if not any(_is_error(one) for one in gained):
             message = f"no longer asks for the error of {check.text!r}: {other.text}"
-            return _said("polarity-flipped", check, other, after.path, message, arguable=True, mild=True)
+            return _said("polarity-flipped", check, other, after.path, message, arguable=True)
         return None
     if not about_it or check.operator != other.operator or check.operator != "==":
         return None
@@ -526,7 +526,8 @@ def _judged(before: Check, after: Check, path: str, gained: Sequence[Check]) -> 
         return _said(rule, before, after, path, f"{does}: {after.text}")
     if frozenset((before.operator, after.operator)) in _OPPOSITES:
         message = f"asks the opposite of {before.text!r}: {after.text}"
-        return _said("polarity-flipped", before, after, path, message, arguable=True, mild=True)
+        mild = not _given_to(before)
+        return _said("polarity-flipped", before, after, path, message, arguable=True, mild=mild)
     if before.operator == "==" and before.expected in _EMPTY and after.operator in _SAYS_EMPTY:
         return None
     if before.operator == "==" and after.strength >= _ONE_VALUE.get(after.operator, _STRONGEST + 1):
@@ -564,7 +565,8 @@ def _expects_else(before: Check, after: Check, path: str) -> Weakening | None:
         # More of the same is asked.
         return None
     message = f"expects something else than {before.text!r}: {after.text}"
-    return _said("expected-changed", before, after, path, message, arguable=True, mild=True)
+    mild = not _given_to(before)
+    return _said("expected-changed", before, after, path, message, arguable=True, mild=mild)
 
 
 def _loosened(before: Check, after: Check, path: str, *, arguable: bool = False) -> Weakening:
@@ -661,7 +663,7 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
                 continue
             lost = _lost(check, side.path)
             names = lost.names | frozenset((*side.test.calls, *_WORDS.findall(side.test.name)))
-            yield replace(lost, mild=bool(about and alike), names=names)
+            yield replace(lost, mild=bool(about and alike) and not _given_to(check), names=names)
 
 
 def _is_inherited(test: WrittenTest, pool: _Pool) -> bool:
