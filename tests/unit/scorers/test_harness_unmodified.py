@@ -758,6 +758,14 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
         {"pyproject.toml": PYPROJECT},
         {"pyproject.toml": PYPROJECT.replace('["tests"]', '["tests", "docs"]')},
     ),
+    "a plugin among the tests ignored": (
+        {"pytest.ini": "[pytest]\n", "tests/_plugins/measure.py": "SEEN = []\n"},
+        {"pytest.ini": "[pytest]\nnorecursedirs = tests/_plugins\n"},
+    ),
+    "a task made another way": (
+        {"tests/utils.py": "def run(it):\n    task = ensure_future(it)\n    task.cancel()\n"},
+        {"tests/utils.py": "def run(it):\n    task = create_task(it)\n    task.cancel()\n"},
+    ),
     "docs ignored": (
         {"pytest.ini": "[pytest]\n"},
         {"pytest.ini": "[pytest]\nnorecursedirs = build docs .git\n"},

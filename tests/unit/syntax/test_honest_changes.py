@@ -717,6 +717,18 @@ def test_another_value_given_to_a_shared_function_is_another_value() -> None:
     assert found == [("expected-changed", True)]
 
 
+def test_a_part_of_a_shared_function_that_is_for_others_is_none_of_a_test() -> None:
+    shared = SHARED.replace(
+        "\tt.is(stdout, expected);\n",
+        "\tif (command === 'print') {\n\t\tt.true(stdout);\n\t\treturn;\n\t}\n\n\tt.is(stdout, expected);\n",
+    )
+    outline = outline_tests("test/a.js", shared.encode())
+    assert outline is not None
+    assert [[check.operator for check in test.checks] for test in outline.tests] == [["=="], ["truthy"]]
+    left = SHARED.replace("\tt.is(stdout", "\treturn;\n\tt.is(stdout")
+    assert ("assertion-unreachable", False) in rules(SHARED, left, "test/a.js")
+
+
 def gained(before: str, after: str, path: str = "test_a.py") -> int:
     sides = outline_change(path, before.encode(), path, after.encode())
     return strong_gains([SuiteChange(path, path, *sides)])[path]

@@ -63,7 +63,9 @@ _CALLED_TRUE = re.compile(r"\b(?:is|has|can)(?:_\w+|[A-Z]\w*)(?: \( [^()]* \))?$
 """A name that says of something whether it holds."""
 _THERE: Final = frozenset({"not nil", "truthy", "is not None", "not empty", "defined"})
 _ERRORS = frozenset({"raises", "throws", "panics", "error is", "error says"})
-_ASKING = re.compile(r"_*(?:assert|check|verify|expect|require|must|ensure|validate)", re.IGNORECASE)
+_ASKING = re.compile(
+    r"_*(?:assert|check|verify|expect|require|must|ensure(?!_future)|validate)", re.IGNORECASE
+)
 _NAME: Final = re.compile(r"[A-Za-z_]\w{2,}")
 _CALLED = re.compile(r"([\w$]+) \(")
 _MOCKED = re.compile(

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from tree_sitter import Node
 
-from adjudge.records.testcode import CheckState, SkipCondition, SkipMark, SuiteOutline, WrittenTest
+from adjudge.records.testcode import Check, CheckState, SkipCondition, SkipMark, SuiteOutline, WrittenTest
 from adjudge.syntax.bodies import text_of
 from adjudge.syntax.testcode.flow import (
     TABLES,
@@ -383,15 +384,28 @@ def _read_test(
         _read_function(reading, defined.body)
     shared = module.reading.known.get(text_of(defined.given[0])) if defined.given else None
     if shared is not None:
-        # The runner hands the test itself to the first parameter, where the function's own name stands.
-        given = [("", part) for part in defined.given]
-        reading.checks += called_checks(reading, defined.call, shared, given, CheckState.LIVE)
+        reading.checks += _shared_checks(reading, defined, shared)
     cases = (*rows, *defined.cases) or tuple(reading.rows) or ((UNKNOWN_CASES,) if reading.looped else ())
     written = _written((*names, defined.title), defined.call, defined.body, reading, cases[:1000], module)
     if shared is None:
         return written
     body = " ".join(body_identity(part) for part in (shared.body, *defined.given[1:]))
     return written.model_copy(update={"body": body})
+
+
+def _shared_checks(reading: Reading, defined: _Defined, shared: Helper) -> Iterator[Check]:
+    """What a function checks that several tests share, with what one of them gives it.
+
+    A part that is meant for others is no part of this test: what is reached without what is given, and not
+    with it.
+    """
+    # The runner hands the test itself to the first parameter, where the function's own name stands.
+    given = [("", part) for part in defined.given]
+    checks = list(called_checks(reading, defined.call, shared, given, CheckState.LIVE))
+    alone = list(called_checks(reading, defined.call, shared, (), CheckState.LIVE))
+    for check, bare in zip_longest(checks, alone if len(alone) == len(checks) else ()):
+        if bare is None or check.state is not CheckState.DEAD or bare.state is CheckState.DEAD:
+            yield check
 
 
 def _written(
