@@ -788,6 +788,15 @@ def test_a_mild_loss_is_weighed_against_what_is_asked_anew(now: str, new: int, i
     assert weighed(MESSAGE, after) is innocent
 
 
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [("f(1) == 1", "f(1) >= 0"), ("f('a') == 'a'", "f('a') > ''"), ("f(4) == 4", "f(4) in (4, 5)")],
+)
+def test_what_is_given_is_no_part_of_what_is_asked_for(was: str, now: str) -> None:
+    after = python(f"assert {now}") + "\n\n" + python(*MORE, name="test_b")
+    assert not weighed(python(f"assert {was}"), after)
+
+
 def test_a_test_that_asks_nothing_any_more_is_not_outweighed() -> None:
     after = python("f(0)") + "\n\n" + python(*MORE, name="test_b")
     assert not weighed(MESSAGE, after)

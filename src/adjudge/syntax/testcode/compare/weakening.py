@@ -74,6 +74,7 @@ _MOCKED = re.compile(
 """A subject that is a mock, unless what was done to it is looked at."""
 _ESCAPED = re.compile(r"""\\+|^[bru]?["'/^ ]+|["'/$ ]+[a-z]*$""")
 _VALUES = re.compile(r'"[^"]*"|(?<![\w"])-?\d[\w.]*')
+_TEXT = re.compile(r'[bruf]{0,2}"[^"]')
 _ASKS_PART = re.compile(
     r"\b(?:starts_?with|ends_?with|includes?\??|contains?|match|search|test|indexOf|HasPrefix|HasSuffix) \(",
     re.IGNORECASE,
@@ -440,8 +441,8 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
         return _loosened(check, other, after.path, arguable=_is_taken_apart(check, other, gained))
     if drop >= _DROP and (other.strength <= 1 or about_it):
         return _loosened(check, other, after.path, arguable=True)
-    if _is_error(check) and not _is_error(other):
-        if not any(_is_error(one) for one in gained):
+    if _is_error(check) and not _may_be_error(other):
+        if not any(_may_be_error(one) for one in gained):
             message = f"no longer asks for the error of {check.text!r}: {other.text}"
             return _said("polarity-flipped", check, other, after.path, message, arguable=True)
         return None
@@ -475,7 +476,12 @@ def _is_taken_apart(check: Check, other: Check, gained: Sequence[Check]) -> bool
 
 def _is_error(check: Check) -> bool:
     """Whether a check asks for an error."""
-    return check.operator in _ERRORS or (check.operator in _THERE and "err" in check.subject.lower())
+    return check.operator in _ERRORS or (check.operator == "not nil" and "err" in check.subject.lower())
+
+
+def _may_be_error(check: Check) -> bool:
+    """Whether a check asks for an error, or that there is one among those gathered."""
+    return _is_error(check) or (check.operator in _THERE and "err" in check.subject.lower())
 
 
 def _core(subject: str) -> str:
@@ -586,14 +592,14 @@ def _asks_for_all(before: Check, after: Check) -> bool:
 
 
 def _asks_for_most(before: Check, after: Check) -> bool:
-    """Whether a check still asks for most of the text or value that another expected, or allows one more."""
+    """Whether a check still asks for half or more of the text that another expected."""
     was = _bare(before.expected)
-    if after.effective < _PART and not _ASKS_PART.search(after.subject):
-        return False
-    said = f"{after.subject} {after.expected}"
-    asked = [_bare(text) for text in (*_VALUES.findall(said), after.expected)]
-    return any(
-        sum(len(part) for part in _LEFT_OPEN.split(text) if part and part in was) * 2 >= len(was) > 0
+    part = _ASKS_PART.search(after.subject)
+    asked = _VALUES.findall(after.subject[part.end() :]) if part is not None else []
+    if after.operator == "matches" or (after.effective >= _PART and is_literal(after.expected)):
+        asked.append(after.expected)
+    return _TEXT.match(before.expected) is not None and any(
+        sum(len(piece) for piece in _LEFT_OPEN.split(_bare(text)) if piece and piece in was) * 2 >= len(was)
         for text in asked
     )
 
