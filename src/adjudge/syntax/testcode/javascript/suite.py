@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import zip_longest
 
 from tree_sitter import Node
 
@@ -393,7 +392,7 @@ def _read_test(
     return written.model_copy(update={"body": body})
 
 
-def _shared_checks(reading: Reading, defined: _Defined, shared: Helper) -> Iterator[Check]:
+def _shared_checks(reading: Reading, defined: _Defined, shared: Helper) -> list[Check]:
     """What a function checks that several tests share, with what one of them gives it.
 
     A part that is meant for others is no part of this test: what is reached without what is given, and not
@@ -402,10 +401,16 @@ def _shared_checks(reading: Reading, defined: _Defined, shared: Helper) -> Itera
     # The runner hands the test itself to the first parameter, where the function's own name stands.
     given = [("", part) for part in defined.given]
     checks = list(called_checks(reading, defined.call, shared, given, CheckState.LIVE))
+    if all(check.state is not CheckState.DEAD for check in checks):
+        return checks
     alone = list(called_checks(reading, defined.call, shared, (), CheckState.LIVE))
-    for check, bare in zip_longest(checks, alone if len(alone) == len(checks) else ()):
-        if bare is None or check.state is not CheckState.DEAD or bare.state is CheckState.DEAD:
-            yield check
+    if len(alone) != len(checks):
+        return checks
+    return [
+        check
+        for check, bare in zip(checks, alone, strict=True)
+        if check.state is not CheckState.DEAD or bare.state is CheckState.DEAD
+    ]
 
 
 def _written(
