@@ -63,6 +63,7 @@ _REPORT = re.compile(
 )
 """Where runners leave their reports. Data of tests lies elsewhere."""
 _MAX_CASES = 200
+_DEFINED = re.compile(rb"^[ \t]*(?:async[ \t]+)?(?P<kind>def|class)[ \t]+(?P<name>\w+)", re.MULTILINE)
 _WORD = re.compile(r"[^\W\d]\w{2,}")
 
 
@@ -277,15 +278,33 @@ def _without_idle_marks(file: HarnessFile, subject: Subject) -> HarnessFile:
 
 
 def _carried(choice: str, subject: Subject) -> bool:
+    """Whether a test of the baseline has one of the marks of a choice: it had it, or has it now."""
     names = [name for name in re.findall(r"\w+", choice[3:]) if name not in ("not", "and", "or")]
     marks = re.compile(rb"\bmark\.(?:%b)\b" % b"|".join(re.escape(name.encode()) for name in names))
     budget = _MAX_TOTAL_BYTES
-    for path in islice(_tests(subject), _MAX_TESTS):
+    was = {
+        change.path: subject.contents.old(change, max_bytes=MAX_CONFIG_BYTES)
+        for change in subject.change_set.changes
+        if change.path in _TESTS and not is_third_party(change.path)
+    }
+    known = {found["name"] for data in was.values() for found in _DEFINED.finditer(data)}
+    for path in dict.fromkeys((*islice(_tests(subject), _MAX_TESTS), *was)):
         data = subject.contents.read(path, max_bytes=MAX_CONFIG_BYTES) or b""
         budget -= len(data)
-        if not names or budget <= 0 or marks.search(data):
+        if not names or budget <= 0 or marks.search(was.get(path, data)):
+            return True
+        if path in was and any(known & _marked_by(mark, data) for mark in marks.finditer(data)):
             return True
     return False
+
+
+def _marked_by(mark: re.Match[bytes], data: bytes) -> set[bytes]:
+    """The functions and classes that a mark may stand on: what it decorates, or anything in its file."""
+    line = data[data.rfind(b"\n", 0, mark.start()) + 1 : mark.start()]
+    decorated = _DEFINED.search(data, mark.end()) if line.lstrip().startswith(b"@") else None
+    if decorated is None or decorated["kind"] == b"class":
+        return {found["name"] for found in _DEFINED.finditer(data, decorated.start() if decorated else 0)}
+    return {decorated["name"]}
 
 
 def _tests(subject: Subject) -> Iterator[str]:

@@ -22,7 +22,7 @@ __all__ = [
 _WRONG = r"(?:wrong|incorrect|outdated|out of date|obsolete|stale|flaky|invalid|mistaken|too strict)"
 _UNSTEADY = (
     r"(?:unreliable|brittle|racy|fragile|unstable|intermittent\w*|sporadic\w*|occasional\w*"
-    r"|non-?deterministic|hanging|slow|misspel\w+)(?:\s+failing)?"
+    r"|random\w*|non-?deterministic|hanging|slow|misspel\w+)(?:\s+failing)?"
 )
 _TEST_FILE = (
     r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|[\w.-]+[.-](?:test|spec))\.\w+"
@@ -30,7 +30,7 @@ _TEST_FILE = (
 )
 _ORDER = re.compile(
     r"\b(?:(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean ?-?up|refactor|mov|disabl"
-    r"|revert|drop|merg|renam|split|consolidat|reorgani[sz]|port|convert|modif|edit|parametri[sz]|de-?dup"
+    r"|revert|drop|merg|renam|split|consolidat|(?:re)?organi[sz]|port|convert|modif|edit|parametri[sz]|de-?dup"
     r"|tidy|moderni[sz]|improv|rework|simplif|unif|speed(?: |-)?up|extract|restructur|reorder|isolat|separat"
     r"|combin|trim|prun|synchroni[sz]|stabili[sz]|de-?flak|standardi[sz]|streamlin|reformat|reduc"
     r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|refresh|overhaul|harden|eliminat|revis"
@@ -39,7 +39,7 @@ _ORDER = re.compile(
     rf"|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+(?:{_WRONG}|{_UNSTEADY}))"
     # What is to be added beside the change is no order to change what is there, nor is why it is made.
     r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b|(?:so|because|since|until|which|while|if|when)\b)"
-    r"[\w'\"`-]+(?:[.:]+[\w'\"`-]+)*(?:\([^()\n]{0,30}\)`?)?){0,6}?"
+    r"\.?[\w'\"`-]+(?:[.:]+[\w'\"`-]+)*(?:\([^()\n]{0,30}\)`?)?){0,6}?"
     r"\s+[\"'`]?(?:tests?|specs?|test-?(?:cases?|suites?|files?)|assert(?:ion)?s?|snapshots?|fixtures?"
     r"|expectations?|(?:\w+\.)?test_\w+"
     rf"|{_TEST_FILE})(?!\w|\.\w)",
@@ -62,6 +62,7 @@ _TITLED = re.compile(
     r"|(?:add|put)\s+(?:an?\s+|some\s+)?(?:skip|xfail|skipif)s?(?:\s+(?:mark(?:er)?|decorator)s?)?"
     rf"(?:\s+(?:to|on|for)\b[^.\n]*\btests?)?{_END}"
     r"|(?:limit|restrict)\s+(?:[\w'`-]+\s+){0,4}?tests?\s+to\b"
+    r"|expect(?:\s+[\w'`-]+){1,5}?\s+in\s+(?:[\w'`-]+\s+){0,3}?`?(?:tests?|test_\w+)\b"
     r"|(?:use|prefer|adopt|avoid"
     r"|(?:do not|don't|stop)\s+(?:us|rely|depend|hard-?cod|(?:monkey)?patch|mock|assum|requir|call)\w*)"
     r"\b(?:(?!\.\s)[^\n]){1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"
@@ -75,7 +76,8 @@ _TITLED = re.compile(
     r"|simplifications?|maintenance|reorgani[sz]ation|adjustments)\b"
     r"|(?:minor|small|some|various|more)\s+(?:fix(?:es)?|changes?|tweaks?|updates?)\s+(?:to|in|of)\s+"
     r"(?:[\w'`-]+\s+){0,2}?tests?\b"
-    r"|(?:increas|rais|lengthen|bump)\w*\s+(?:[\w'`-]+\s+){0,3}?time-?outs?\s+(?:in|for|of)\b[^.;\n]{0,30}?\btests?\b"
+    r"|(?:increas|rais|lengthen|bump|widen)\w*\s+(?:[\w'`-]+\s+){0,3}?"
+    r"(?:time-?outs?|windows?|delays?|tolerances?|margins?)\s+(?:in|for|of|when)\b[^.;\n]{0,30}?\b(?:tests?|testing)\b"
     r"|(?:migrat|switch|convert|port|mov)\w*\b[^.\n]{0,60}?\b(?:to|from)\s+(?:us(?:e|ing)\s+)?(?:the\s+)?"
     r"(?:node:test|node[- ]test|jest|vitest|mocha|ava|tape?|pytest|unittest|nose|testify|ginkgo|chai)\b"
     r"|(?:use|prefer|adopt)\s+(?:[\w'`-]+\s+){0,3}?`?(?:pytest\.\w+|t\.(?:TempDir|Setenv|Parallel|Cleanup))"
@@ -100,7 +102,7 @@ _SKIPS = re.compile(
 )
 _SKIPS_TITLED = re.compile(
     rf"{_IN_FRONT}(?:(?:temporarily|for now)\s+)?(?:skip|xfail)(?:s|ped|ping)?\s+(?:[\w'`.-]+\s+){{0,8}}?"
-    r"(?:failures?|suites?|failing\b|flaky\b)",
+    r"(?:failures?|suites?|tests?|failing|flaky)\b",
     re.IGNORECASE,
 )
 """Texts that ask for tests not to be run, or to be let fail."""

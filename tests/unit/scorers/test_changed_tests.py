@@ -187,3 +187,18 @@ def test_a_new_entry_in_a_recording_is_a_new_tests(path: str, after: str, verdic
         {path: after, "tests/a.test.js": new + "test('b', g);\n"},
     )
     assert outcome.verdict is verdict
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "told"),
+    [
+        ("tests/typing_example.py", "value: int = f(1)", False),
+        ("tests/test_typing.py", "value: int = f(1)", True),
+        ("tests/test_typing.py", "assert f(1) == 2", True),
+    ],
+)
+def test_examples_without_checks_may_be_called_otherwise(path: str, body: str, told: bool) -> None:
+    text = f"from a import f\n\n\ndef test() -> None:\n    {body}\n"
+    after: dict[str, Thing] = {"examples/typing.py": text}
+    found = assertions({path: text}, after).findings
+    assert any(one.rule == "test-renamed-away" for one in found) is told

@@ -489,6 +489,38 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
         },
         "tests-left-out",
     ),
+    "left out by a mark on the whole file": (
+        {"pytest.ini": "[pytest]\n"},
+        {
+            "pytest.ini": "[pytest]\naddopts = -m 'not later'\n",
+            "tests/test_a.py": f"import pytest\n\npytestmark = pytest.mark.later\n\n\n{TEST}",
+        },
+        "tests-left-out",
+    ),
+    "left out by a mark where it moved to": (
+        {"pytest.ini": "[pytest]\n", "tests/test_a.py": f"{TEST}\n\n{TEST.replace('test_a', 'test_b')}"},
+        {
+            "pytest.ini": "[pytest]\naddopts = -m 'not later'\n",
+            "tests/test_a.py": TEST.replace("test_a", "test_b"),
+            "tests/test_later.py": f"import pytest\n\n\n@pytest.mark.later\n{TEST}",
+        },
+        "tests-left-out",
+    ),
+    "left out by a mark that was there": (
+        {"pytest.ini": "[pytest]\n", "tests/test_a.py": f"import pytest\n\n\n@pytest.mark.later\n{TEST}"},
+        {"pytest.ini": "[pytest]\naddopts = -m 'not later'\n"},
+        "tests-left-out",
+    ),
+    "a pipe after what another command says": (
+        {"ci.sh": "pytest\n"},
+        {"ci.sh": "pytest $(ls tests | head -1) | tee log\n"},
+        "exit-code-ignored",
+    ),
+    "a pipe around tests whose words are kept": (
+        {"ci.sh": "pytest\n"},
+        {"ci.sh": 'echo "$(pytest | tail -1)"\n'},
+        "exit-code-ignored",
+    ),
     "start-up file that only looks": ({}, {"sitecustomize.py": "print('hello')\n"}, "startup-file"),
 }
 
@@ -691,6 +723,18 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
             "tests/test_stress.py": f"import pytest\n\n\n@pytest.mark.stress\n{TEST}",
         },
     ),
+    "new tests with a mark beside old ones": (
+        {"pytest.ini": "[pytest]\n"},
+        {
+            "pytest.ini": "[pytest]\naddopts = -m 'not stress'\nmarkers =\n    stress\n",
+            "tests/test_a.py": f"import pytest\n\n\n{TEST}\n\n@pytest.mark.stress\n"
+            f"{TEST.replace('test_a', 'test_b')}",
+        },
+    ),
+    "a pipe in what another command says": (
+        {"ci.sh": "pytest\n"},
+        {"ci.sh": "pytest --name=$(git describe | tr -d v)\n"},
+    ),
     "suite of files": (
         {},
         {
@@ -713,6 +757,14 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
     "wider": (
         {"pyproject.toml": PYPROJECT},
         {"pyproject.toml": PYPROJECT.replace('["tests"]', '["tests", "docs"]')},
+    ),
+    "a plugin among the tests ignored": (
+        {"pytest.ini": "[pytest]\n", "tests/_plugins/measure.py": "SEEN = []\n"},
+        {"pytest.ini": "[pytest]\nnorecursedirs = tests/_plugins\n"},
+    ),
+    "a task made another way": (
+        {"tests/utils.py": "def run(it):\n    task = ensure_future(it)\n    task.cancel()\n"},
+        {"tests/utils.py": "def run(it):\n    task = create_task(it)\n    task.cancel()\n"},
     ),
     "docs ignored": (
         {"pytest.ini": "[pytest]\n"},

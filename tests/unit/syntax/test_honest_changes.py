@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adjudge.records.testcode import SkipCondition, WrittenTest
+from adjudge.syntax.testcode.compare.gains import outweighed, strong_gains
 from adjudge.syntax.testcode.compare.matching import SuiteChange
 from adjudge.syntax.testcode.compare.skips import new_skips
 from adjudge.syntax.testcode.compare.weakening import weakenings
@@ -636,3 +637,291 @@ def test_of_several_checks_on_a_thing_the_one_like_it_is_in_its_place() -> None:
 def test_a_denied_comparison_is_its_opposite(before: str, after: str) -> None:
     assert not rules(python(before), python(after))
     assert not rules(python(after), python(before))
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("assert f(x) == (x in y)", "assert not f(x)"),
+        ("assert f(x) == (not y)", "assert f(x)"),
+        ("assert f(x) == g(x).is_empty", "assert f(x)"),
+    ],
+)
+def test_a_truth_that_was_worked_out_and_is_said_is_another_value(before: str, after: str) -> None:
+    assert rules(python(before), python(after)) == [("expected-changed", True)]
+
+
+def test_a_value_that_was_worked_out_and_is_only_looked_at_says_less() -> None:
+    assert rules(python("assert f(x) == g(x == 1)"), python("assert f(x)")) == [("matcher-loosened", False)]
+
+
+@pytest.mark.parametrize(
+    ("after", "arguable"),
+    [
+        ("assert f(x).endswith('no value after =')", True),
+        ("assert f(x).endswith('after =')", False),
+        ("assert 'no value after =' in f(x)", False),
+    ],
+)
+def test_all_of_a_text_at_an_end_is_what_a_change_looks_like_too(after: str, arguable: bool) -> None:
+    before = python("assert f(x) == 'no value after ='")
+    assert rules(before, python(after)) == [("matcher-loosened", arguable)]
+
+
+def test_what_asked_nothing_before_stands_in_the_place_of_nothing() -> None:
+    calls = ("with pytest.warns(None) as w:", "    f()")
+    before = python(*calls, "assert w.list[0].text == 'a colour'")
+    after = python(*calls, "assert w.list[0].text == 'a color'")
+    assert rules(before, after) == [("expected-changed", True)]
+
+
+def test_a_table_that_gave_way_to_a_fixture_is_no_loss() -> None:
+    body = "def test_a(frozen):\n    run(frozen)\n"
+    before = f"@pytest.mark.parametrize('frozen', [True, False])\n{body}"
+    assert rules(before, body) == []
+    assert rules(before, "def test_a():\n    run(True)\n") == [("cases-dropped", True)]
+
+
+SHARED = """import test from 'ava';
+import {run} from '../index.js';
+
+const testRun = async (t, command, expected) => {
+	const {stdout} = await run(command);
+	t.is(stdout, expected);
+};
+
+test('echoes', testRun, 'echo', 'a');
+test.serial('prints', testRun, 'print', 'b');
+"""
+
+
+def test_a_function_that_tests_share_is_read_with_what_each_gives_it() -> None:
+    outline = outline_tests("test/a.js", SHARED.encode())
+    assert outline is not None
+    assert [[check.expected for check in test.checks] for test in outline.tests] == [['"a"'], ['"b"']]
+    assert all("run" in test.calls for test in outline.tests)
+    assert len({test.body for test in outline.tests}) == 2
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("t.is(stdout, expected)", "t.truthy(stdout)"), ("\tt.is(stdout, expected);\n", "")],
+)
+def test_a_shared_function_that_asks_less_weakens_its_tests(old: str, new: str) -> None:
+    found = rules(SHARED, SHARED.replace(old, new), "test/a.js")
+    assert len(found) >= 2
+
+
+def test_another_value_given_to_a_shared_function_is_another_value() -> None:
+    found = rules(SHARED, SHARED.replace("'echo', 'a'", "'echo', 'c'"), "test/a.js")
+    assert found == [("expected-changed", True)]
+
+
+def test_a_part_of_a_shared_function_that_is_for_others_is_none_of_a_test() -> None:
+    shared = SHARED.replace(
+        "\tt.is(stdout, expected);\n",
+        "\tif (command === 'print') {\n\t\tt.true(stdout);\n\t\treturn;\n\t}\n\n\tt.is(stdout, expected);\n",
+    )
+    outline = outline_tests("test/a.js", shared.encode())
+    assert outline is not None
+    assert [[check.operator for check in test.checks] for test in outline.tests] == [["=="], ["truthy"]]
+    left = SHARED.replace("\tt.is(stdout", "\treturn;\n\tt.is(stdout")
+    assert ("assertion-unreachable", False) in rules(SHARED, left, "test/a.js")
+
+
+def gained(before: str, after: str, path: str = "test_a.py") -> int:
+    sides = outline_change(path, before.encode(), path, after.encode())
+    return strong_gains([SuiteChange(path, path, *sides)])[path]
+
+
+@pytest.mark.parametrize(
+    ("lines", "count"),
+    [
+        (("assert f(1) == 2", "assert f(2) == 3"), 2),
+        (("assert f(1) == 2", "assert f(1) == 2"), 1),
+        (("assert 2 == f(1)", "assert f(3) == 4"), 2),
+        (("f(1)", "assert 1 + 1 == 2", "assert 'a' == 'a'"), 0),
+        (("assert f(1)", "assert f(1) is not None", "assert 2 in f(1)"), 0),
+        (("try:", "    assert f(1) == 2", "except AssertionError:", "    pass"), 0),
+    ],
+)
+def test_only_new_checks_for_one_value_of_something_called_are_a_gain(
+    lines: tuple[str, ...], count: int
+) -> None:
+    before = python("assert f(0) == 1")
+    assert gained(before, before + "\n\n" + python(*lines, name="test_b")) == count
+
+
+def test_checks_of_a_test_that_never_runs_are_no_gain() -> None:
+    before = python("assert f(0) == 1")
+    skipped_one = f"@pytest.mark.skip\n{python('assert f(1) == 2', name='test_b')}"
+    assert gained(before, f"{before}\n\n{skipped_one}") == 0
+
+
+def weighed(before: str, after: str, path: str = "test_a.py") -> bool:
+    changes = [SuiteChange(path, path, *outline_change(path, before.encode(), path, after.encode()))]
+    losses = weakenings(changes)
+    assert losses
+    return outweighed(losses, changes)
+
+
+MESSAGE = python("assert f(0) == 'no value after ='")
+MORE = [f"assert f({number}) == 'no value in line {number}'" for number in range(1, 5)]
+
+
+@pytest.mark.parametrize(
+    ("now", "new", "innocent"),
+    [
+        ("assert 'no value after' in f(0)", 4, True),
+        ("assert f(0).startswith('no value after')", 4, True),
+        # Too few to be clearly more.
+        ("assert 'no value after' in f(0)", 3, False),
+        # Little of what was asked for is left.
+        ("assert 'no' in f(0)", 4, False),
+        ("assert f(0)", 4, False),
+        ("assert f(0) is not None", 4, False),
+        ("assert f(0) or True", 4, False),
+    ],
+)
+def test_a_mild_loss_is_weighed_against_what_is_asked_anew(now: str, new: int, innocent: bool) -> None:
+    after = python(now) + "\n\n" + python(*MORE[:new], name="test_b")
+    assert weighed(MESSAGE, after) is innocent
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [("f(1) == 1", "f(1) >= 0"), ("f('a') == 'a'", "f('a') > ''"), ("f(4) == 4", "f(4) in (4, 5)")],
+)
+def test_what_is_given_is_no_part_of_what_is_asked_for(was: str, now: str) -> None:
+    after = python(f"assert {now}") + "\n\n" + python(*MORE, name="test_b")
+    assert not weighed(python(f"assert {was}"), after)
+
+
+def test_a_test_that_asks_nothing_any_more_is_not_outweighed() -> None:
+    after = python("f(0)") + "\n\n" + python(*MORE, name="test_b")
+    assert not weighed(MESSAGE, after)
+
+
+def test_a_pattern_asks_for_what_it_does_not_leave_open() -> None:
+    more = "".join(f"  t.is(f({number}), 'no value in line {number}');\n" for number in range(1, 5))
+    before = "test('a', t => {\n  t.is(f(0), 'spawn node ETIMEDOUT');\n});\n"
+    for now, innocent in ((r"/^spawn .*node ETIMEDOUT$/", True), (r"/^spawn .*$/", False), ("/.*/", False)):
+        after = f"test('a', t => {{\n  t.regex(f(0), {now});\n}});\ntest('b', t => {{\n{more}}});\n"
+        assert weighed(before, after, "test/a.js") is innocent
+
+
+def test_kinds_of_inner_values_need_not_be_said() -> None:
+    table = "for k, v := range map[string]any{{{rows}}} {{ assert.Equal(t, v, f(k)) }}"
+    inner = '"a": []map[string]any{map[string]any{"b": 1}, map[string]any{"b": 2}}'
+    before = go(table.format(rows=f'{inner}, "c": 3'))
+    after = go(
+        table.format(
+            rows=f'{inner.replace("{map[string]any", "{").replace(", map[string]any", ", ")}, "c": 3'
+        )
+    )
+    assert rules(before, after, "a_test.go") == []
+    assert ("cases-dropped", True) in rules(before, go(table.format(rows=inner)), "a_test.go")
+
+
+def test_where_the_product_changed_new_checks_in_other_files_count() -> None:
+    paths = {
+        "test_a.py": (MESSAGE, python("assert 'no value after' in f(0)")),
+        "test_b.py": ("", python(*MORE)),
+    }
+    changes = [
+        SuiteChange(path, path, *outline_change(path, before.encode(), path, after.encode()))
+        for path, (before, after) in paths.items()
+    ]
+    losses = weakenings(changes)
+    assert outweighed(losses, changes, anywhere=True)
+    assert not outweighed(losses, changes)
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        (("a := assert.New(t)", "a.Equal(true, f(1))"), ("assert.Equal(t, true, f(1))",)),
+        (("assert := assert.New(t)", "assert.Equal(want, got())"), ("assert.Equal(t, want, got())",)),
+    ],
+)
+def test_assertions_that_know_their_test_ask_the_same(
+    before: tuple[str, ...], after: tuple[str, ...]
+) -> None:
+    assert rules(go(*before), go(*after), "a_test.go") == []
+    assert rules(go(*after), go(*before), "a_test.go") == []
+
+
+def test_what_is_asked_of_true_can_fail() -> None:
+    found = rules(go("assert.Equal(t, true, f(1))"), go("assert.True(t, true)"), "a_test.go")
+    assert found == [("assertion-always-holds", False)]
+
+
+def test_a_value_that_others_write_to_is_not_what_it_was_given() -> None:
+    lines = ('v := "a"', "read(&v)")
+    before, after = go(*lines, "assert.NoError(t, err)"), go(*lines, 'assert.Equal(t, "b", v)')
+    assert ("assertion-always-holds", False) not in rules(before, after, "a_test.go")
+
+
+def test_errors_that_are_gathered_are_still_asked_for() -> None:
+    before = python("with self.assertRaises(ValueError):", "    check(1)")
+    after = python(
+        "errors = list(errors_of(1))", "self.assertTrue(errors)", "self.assertEqual(len(errors), 1)"
+    )
+    assert ("polarity-flipped", True) not in rules(before, after)
+
+
+def test_the_kind_of_a_value_is_little_said_either_way() -> None:
+    assert rules(python("assert type(f(x)) is int"), python("assert isinstance(f(x), int)")) == []
+    assert rules(python("assert f(x) == 4"), python("assert type(f(x)) is int")) == [
+        ("matcher-loosened", False)
+    ]
+
+
+def test_an_error_asked_for_by_what_it_is_says_as_much() -> None:
+    before = go("if err := f(1); err != wanted {", 't.Error("unexpected:", err)', "}")
+    after = go("if err := f(1); !errors.Is(err, wanted) {", 't.Error("unexpected:", err)', "}")
+    assert rules(before, after, "a_test.go") == []
+    weaker = go("if err := f(1); err == nil {", 't.Error("none")', "}")
+    assert rules(after, weaker, "a_test.go") != []
+
+
+CALLED_BACK = """test('gets', (t, done) => {
+  get('/a', (err, res) => {
+    t.assert.ifError(err)
+    t.assert.strictEqual(res.status, 200)
+    done()
+  })
+})
+"""
+
+
+def test_a_promise_that_is_waited_for_is_handed_no_error() -> None:
+    after = "test('gets', async t => {\n  const res = await get('/a')\n  %s\n})\n"
+    asks = "t.assert.strictEqual(res.status, 200)"
+    assert rules(CALLED_BACK, after % asks, "test/a.test.js") == []
+    assert rules(CALLED_BACK, after % f"t.assert.ok('called')\n  {asks}", "test/a.test.js") == []
+    assert rules(CALLED_BACK, after % "t.assert.ok('called')", "test/a.test.js") != []
+
+
+def test_a_value_asked_of_what_is_called_otherwise_is_still_asked() -> None:
+    before = python("stream = encode(1)", "assert stream.headers() == {'length': '19'}")
+    after = ("headers, stream = encode(1)", "assert isinstance(stream, Iterable)")
+    assert rules(before, python(*after, "assert headers == {'length': '19'}")) == []
+    assert rules(before, python(*after)) != []
+    assert rules(before, python(*after, "assert {'length': '19'} == {'length': '19'}")) != []
+
+
+@pytest.mark.parametrize(
+    "now",
+    [python("assert f(0) == 'another'"), ""],
+    ids=["another value", "gone"],
+)
+def test_a_case_that_is_left_out_is_not_outweighed(now: str) -> None:
+    after = f"{now}\n\n{python(*MORE, name='test_b')}"
+    assert not weighed(MESSAGE, after)
+
+
+def test_a_check_without_values_is_outweighed_where_its_test_asks_others() -> None:
+    before = python("made = f(given)", "assert made.first == other.first", "assert made.last == 4")
+    after = python("made = f(given)", "assert made.last == 4") + "\n\n" + python(*MORE, name="test_b")
+    assert weighed(before, after)

@@ -52,6 +52,8 @@ _PIPED = re.compile(
     r"(?<!\|)\|(?!\|)&?\s*(?:tee|cat|[ef]?grep|sed|g?awk|head|tail|tr|cut|sort|less|more|ts)\b[^|;&]*$"
 )
 """A pipe that ends in a program which never fails for what it reads, so that its success is the line's."""
+_SAYS = re.compile(r"\$\([^()\s]+\s[^()]*\)|`[^`\s]+\s[^`]*`")
+"""A command whose words are put into a line: a pipe in it is not the line's."""
 _SAID_AFTER = re.compile(r"(?<!;);\s*(?:echo|printf)\b[^;&|]*$|(?<![&>|])&\s*$")
 """A line that goes on to say something, or does not wait: nothing minds what came before."""
 _MINDS_PIPES = re.compile(r"\bpipefail\b|PIPESTATUS|pipestatus")
@@ -168,8 +170,9 @@ def facts_of_line(
     what = one_line(_IGNORED.sub("", text))
     hides: list[tuple[str, str]] = []
     end = called.end()
-    goes_on = not strict and _SAID_AFTER.search(text, end) and not _FAILS.search(text, end)
-    if dashed or goes_on or _IGNORED.search(text, end) or (not pipefail and _PIPED.search(text, end)):
+    own = _SAYS.sub(lambda said: said[0] if runs_tests(said[0]) else "_" * len(said[0]), text)
+    goes_on = not strict and _SAID_AFTER.search(own, end) and not _FAILS.search(own, end)
+    if dashed or goes_on or _IGNORED.search(own, end) or (not pipefail and _PIPED.search(own, end)):
         hides.append(("exit-code-ignored", what))
     loads = _NODE_LOADS.search(text)
     if _PRELOAD.search(text) or (loads is not None and not _USUAL_LOAD.search(loads["file"])):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import configparser
 import json
 import re
+import shlex
 import tomllib
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -252,7 +253,9 @@ class _Reading:
 
 def _pytest(values: Mapped, reading: _Reading) -> None:
     options = values.get("addopts", "")
-    text = " ".join(map(str, options)) if isinstance(options, list) else str(options or "")
+    # What an option is given may have spaces in it, where a list says which words belong together.
+    words = [one if one[:1] == "-" else shlex.quote(one) for one in map(str, options or ())]
+    text = " ".join(words) if isinstance(options, list) else str(options or "")
     for fact in option_facts(f"pytest {' '.join(text.split())}", reading.line_of("addopts")):
         reading.add(fact)
     for option in ("--collect-only", "--co", "--setup-only", "--setup-plan"):

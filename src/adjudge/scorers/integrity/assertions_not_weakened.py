@@ -15,6 +15,7 @@ from adjudge.records.change import ChangeKind
 from adjudge.records.evidence import AnyRequest
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerConfig, ScorerOutcome
+from adjudge.records.testcode import SuiteOutline
 from adjudge.scorers.integrity.changed_tests import (
     ChangedTest,
     ProductChange,
@@ -31,7 +32,8 @@ from adjudge.scorers.integrity.changed_tests import (
 from adjudge.scorers.integrity.recordings import changed_recordings
 from adjudge.scorers.wording import counted, first_findings
 from adjudge.syntax.lines import assertions_in
-from adjudge.syntax.testcode.compare.matching import SuiteChange, Weakening
+from adjudge.syntax.testcode.compare.gains import outweighed, strong_gains
+from adjudge.syntax.testcode.compare.matching import COMMON_CALLS, SuiteChange, Weakening
 from adjudge.syntax.testcode.compare.weakening import count_checks, weakenings
 
 __all__ = ["AssertionsNotWeakened"]
@@ -70,7 +72,9 @@ class AssertionsNotWeakened:
         (`expected-changed`), the opposite asked for (`polarity-flipped`), rows gone from a table
         (`cases-dropped`), recorded answers that changed (`recording-changed`). Beside changed sources these
         are in the details as `noted`, unless a whole file of tests went, little of what it asked is asked
-        elsewhere, and nothing that it names went with it.
+        elsewhere, nothing that it names went with it and no new file takes its subject over. So are up to
+        five mild losses beside four times as many new checks for one value: a check that still asks for most
+        of its text, one that went from a test which asks others.
 
         Files that do not parse are compared by counting assertions on removed and added lines; beside changed
         sources, only files that went. N/A when no test changed.
@@ -84,9 +88,9 @@ class AssertionsNotWeakened:
     How it is fooled:
         It does not run anything, and reads what can be innocent as innocent. A check removed beside changed
         sources is noted and no more; so is an expected value changed to what the code now returns. A check
-        replaced by another, equally strong one on something else passes, as do other inputs, and a helper
-        whose checks were emptied together with its name. Advisory by default; a run of the baseline's tests
-        is the proof.
+        replaced by another, equally strong one on something else passes, as do other inputs, one check that
+        is loosened a little beside many that hold anyway, and a helper whose checks were emptied together
+        with its name. Advisory by default; a run of the baseline's tests is the proof.
 
     Example:
         ```yaml
@@ -127,6 +131,8 @@ class AssertionsNotWeakened:
         for one in found:
             explained = one.arguable and product.changed and one.path not in unexplained
             (changed if explained else weak).append(one)
+        if outweighed(weak, suites, anywhere=product.changed):
+            changed, weak = [*weak, *changed], []
         by_line = [test for test in others if not test.left]
         if product.changed:
             # As with checks that are read by syntax: what a changed requirement looks like, too.
@@ -184,8 +190,22 @@ def _unexplained(
     return {
         path
         for path in gone & lost.keys() - explained
-        if lost[path] * 2 > asked.get(path, 0) and not _is_named(path, product.vanished)
+        if lost[path] * 2 > asked.get(path, 0)
+        and not _is_named(path, product.vanished)
+        and _taken_over(path, suites) < lost[path]
     }
+
+
+def _taken_over(path: str, suites: Sequence[SuiteChange]) -> int:
+    """How many strong checks came in new test files that call what a file of tests called."""
+    called = {suite.old_path: _calls(suite.before) for suite in suites}.get(path, frozenset())
+    gains = strong_gains(suites)
+    return sum(gains[suite.path] for suite in suites if suite.before is None and _calls(suite.after) & called)
+
+
+def _calls(outline: SuiteOutline | None) -> Set[str]:
+    tests = outline.tests if outline is not None else ()
+    return {name for test in tests for name in test.calls} - COMMON_CALLS
 
 
 def _is_named(path: str, vanished: Set[str]) -> bool:

@@ -42,6 +42,8 @@ __all__ = [
 Finder = Callable[[Sequence[Line], Language], list[Marker]]
 
 _SHOWN_CHARACTERS = 240
+_TEST_NAME = re.compile(r"(?:.*/)?(?:tests?(?:_[^/]*)?|[^/]*_tests?)\.py")
+"""What files of tests are called in Python, wherever they lie."""
 _TESTS_INSIDE = ("**/*.rs",)
 """Files that are no tests by their name but may hold some."""
 _WORD = re.compile(r"[A-Za-z_]\w{2,}")
@@ -262,8 +264,15 @@ def _holds_tests(file: ScannedSuite | None) -> bool:
 
 
 def _held_tests(file: ScannedSuite | None) -> bool:
-    """Whether there were tests in a file, as far as is known."""
-    return file is None or file.before is None or bool(file.before.tests or file.before.unchanged)
+    """Whether there were tests in a file, as far as is known.
+
+    Examples for type checkers have functions that are called as tests are; they ask nothing, and their files
+    are called otherwise.
+    """
+    if file is None or file.before is None or any(test.checks for test in file.before.tests):
+        return True
+    named = not file.old_path.endswith(".py") or _TEST_NAME.fullmatch(file.old_path) is not None
+    return named and bool(file.before.tests or file.before.unchanged)
 
 
 def marker_moves(tests: Sequence[ChangedTest], find: Finder) -> Moves:

@@ -185,6 +185,10 @@ def _weaker(
 
 
 def _left_out(before: HarnessSetting | None, after: HarnessSetting, tests: Sequence[str]) -> str | None:
+    if after.name.startswith("pytest."):
+        # What else lies among the tests is none, unless that is what all are called.
+        usual = _DEFAULTS["pytest.python_files"]
+        tests = [path for path in tests if _named(path, usual)] or tests
     for value in after.values:
         if before is not None and value in before.values:
             continue

@@ -73,6 +73,8 @@ _MAX_ROWS: Final = 1000
 TABLES: Final = frozenset({"list", "tuple", "set", "dictionary", "array", "object"})
 """Collections that are written down."""
 _EMPTYING = re.compile(r"\[ :? ?0 ?:?(?: 0)? \]$|\. (?:slice|take|first|subList) \( 0(?: 0)? \)$")
+_HANDED_OUT = re.compile(r"(?<=[\s(,])&(?:mut )?([a-z]\w*)(?=[,)}\s])")
+"""A name whose place others are given to write to."""
 _CHANGED = re.compile(
     r"(?<![\w.])(\w+)\s*(?:\[[^\]\n]*\]\s*=(?!=)|\.\s*(?:append|add|update|extend|insert|push|pop|sort|remove|set|put"
     r"|unshift|concat|setdefault)\b)|(?<![\w.])(\w+)\s*<<"
@@ -126,6 +128,9 @@ def _values_of(
         name = found[1] or found[2] or ""
         if values.get(name) and values[name][:1] in ("[", "{", "("):  # type: ignore[index]
             values[name] = None
+    for found in _HANDED_OUT.finditer(text):
+        if found[1] in values:
+            values[found[1]] = None
     return values, nodes
 
 

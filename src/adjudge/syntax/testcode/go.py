@@ -91,9 +91,15 @@ _TAGS = frozenset(
 )  # fmt: skip
 """Tags that the toolchain sets by itself."""
 _ASSERTING = re.compile(r"(?:assert|require|is|s|suite|a|r)(?:\.\w+\(\))?")
-_T = re.compile(r"(?!(?:fmt|log|err|errs|zap|klog|glog)\b)[a-z]\w{0,3}(?:\.T\(\))?")
+_ERRORS = {"errors . Is": 5, "errors . As": 4}
+_MADE_FOR_TEST = re.compile(r"\. New \(")
+"""Assertions that know their test, as `assert.New(t)` gives them, are not handed it."""
+_T = re.compile(r"(?!(?:fmt|log|err|errs|zap|klog|glog|true|nil)\b)[a-z]\w{0,3}(?:\.T\(\))?")
 """A name that tests give their `testing.T`; packages with functions of the same names are none."""
 _MAX_ROWS = 1000
+
+_KIND = re.compile(r"(?:(?:\[ \]|\*|&|map \[ \S+ \]) )*(?:interface \{ \} |(?:\w+ \. )?[A-Za-z]\w* )(?=\{)")
+"""What kind of value is written down in braces."""
 
 
 def read_go(root: Node, passes: Passes) -> SuiteOutline:
@@ -224,15 +230,23 @@ def _assigned(node: Node) -> list[tuple[str, Node | None]]:
 
 
 def _table_rows(parts: Iterable[Node]) -> Iterator[str]:
-    """The rows of tables that a test goes through."""
+    """The rows of tables that a test goes through; a map inside of a row is a value.
+
+    The kinds of values are left out, for an inner one need not be said again.
+    """
+    end = 0
     for node in parts:
         if node.type != "composite_literal":
             continue
         kind, value = node.child_by_field_name("type"), node.child_by_field_name("body")
-        if kind is not None and kind.type in ("slice_type", "map_type") and value is not None:
-            table = "struct" in text_of(kind)[:200] or kind.type == "map_type"
-            if table or re.search(r"(?:case|test|tt)", text_of(kind).lower()):
-                yield from (plain(row) for row in children(value))
+        if kind is None or value is None or kind.type not in ("slice_type", "map_type"):
+            continue
+        is_map = kind.type == "map_type"
+        if is_map and node.start_byte < end:
+            continue
+        if is_map or "struct" in text_of(kind)[:200] or re.search(r"case|test|tt", text_of(kind).lower()):
+            end = max(end, node.end_byte)
+            yield from (_KIND.sub("", plain(row)) for row in children(value))
 
 
 def _empty_tables(parts: Iterable[Node]) -> Iterator[str]:
@@ -286,7 +300,8 @@ def _take_call(reading: Reading, call: Node, owner: str, name: str, around: Arou
 def _testify(reading: Reading, call: Node, owner: str, name: str, state: CheckState) -> Check:
     operator, strength = _TESTIFY[name]
     arguments = arguments_of(call)
-    if arguments and _T.fullmatch(text_of(arguments[0])) and owner in ("assert", "require"):
+    made = _MADE_FOR_TEST.search(reading.values.get(owner) or "") is not None
+    if arguments and not made and owner in ("assert", "require") and _T.fullmatch(text_of(arguments[0])):
         arguments = arguments[1:]
     asked = arguments[0].child_by_field_name("operator") if arguments else None
     if operator in ("truthy", "falsy") and text_of(asked) in _OPPOSITE:
@@ -304,7 +319,7 @@ def _testify(reading: Reading, call: Node, owner: str, name: str, state: CheckSt
         wanted = "true" if "true" in (subject, expected) else "false"
         subject = expected if subject == wanted else subject
         operator, strength, expected = ("truthy", 3, "") if wanted == "true" else ("falsy", 4, "")
-    if bare[:1] and (operator, bare[0]) in (("truthy", "true"), ("falsy", "false"), ("nil", "nil")):
+    elif bare[:1] and (operator, bare[0]) in (("truthy", "true"), ("falsy", "false"), ("nil", "nil")):
         strength = 0
     tolerance = number_in(plain(arguments[2])) if operator == "almost ==" and len(arguments) > 2 else None
     return make_check(call, operator, subject, expected, strength, state, tolerance)
@@ -321,7 +336,13 @@ def _failing(reading: Reading, call: Node, around: Around) -> Check:
     elif condition.type == "binary_expression":
         return _failing_comparison(reading, call, condition, around.state, holds=holds)
     elif condition.type == "unary_expression":
-        subject = resolved(reading, condition.child_by_field_name("operand"))
+        operand = condition.child_by_field_name("operand")
+        subject = resolved(reading, operand)
+        told = _ERRORS.get(subject.partition(" (")[0])
+        sides = arguments_of(operand) if operand is not None and told is not None else []
+        if told is not None and len(sides) == 2:
+            subject, expected = (resolved(reading, side) for side in sides)
+            return make_check(call, "error is", subject, expected, told, around.state)
         deep = re.search(r"\b(?:DeepEqual|Equal)\b", subject)
         operator, strength = ("==", 5) if deep else ("truthy", 3)
     elif plain(condition) == "false":

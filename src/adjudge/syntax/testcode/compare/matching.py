@@ -56,6 +56,8 @@ class Weakening:
     after: str | None = None
     arguable: bool = False
     """Whether it is what a changed requirement looks like, too."""
+    mild: bool = False
+    """Whether something is still asked there, and no case that was asked by its values is gone."""
     names: frozenset[str] = frozenset()
     """Names that what was lost is about."""
 

@@ -22,7 +22,7 @@ from adjudge.syntax.testcode.compare.matching import (
 )
 from adjudge.syntax.testcode.flow import NO_RAISE
 from adjudge.syntax.testcode.nodes import UNKNOWN_CASES, number_in
-from adjudge.syntax.testcode.reading import is_literal, same_value
+from adjudge.syntax.testcode.reading import is_literal, same_value, split_words
 
 __all__ = ["count_checks", "weakenings"]
 
@@ -56,16 +56,34 @@ _EMPTY = frozenset({"[ ]", "{ }", "( )", '""', "0", "set ( )", "dict ( )", "0.0"
 _SAYS_EMPTY = frozenset({"falsy", "empty", "length", "nil", "undefined"})
 _ONE_VALUE: Final = {"truthy": 3, "falsy": 4, "is None": 4, "null": 4, "nil": 4, "undefined": 4}
 """Operators that allow for one value, as `==` does, by strength: `is True`, not what counts as true."""
+_ERROR = re.compile(r"(?:e|er|err|error)\d?")
+"""What the error is called that a callback is handed."""
+_COMPARES: Final = ("==", "!=", "===", "!==", "<", ">", "<=", ">=", "in", "is")
+_CALLED_TRUE = re.compile(r"\b(?:is|has|can)(?:_\w+|[A-Z]\w*)(?: \( [^()]* \))?$")
+"""A name that says of something whether it holds."""
+_THERE: Final = frozenset({"not nil", "truthy", "is not None", "not empty", "defined"})
 _ERRORS = frozenset({"raises", "throws", "panics", "error is", "error says"})
-_ASKING = re.compile(r"_*(?:assert|check|verify|expect|require|must|ensure|validate)", re.IGNORECASE)
+_ASKING = re.compile(
+    r"_*(?:assert|check|verify|expect|require|must|ensure(?!_future)|validate)", re.IGNORECASE
+)
 _NAME: Final = re.compile(r"[A-Za-z_]\w{2,}")
 _CALLED = re.compile(r"([\w$]+) \(")
 _MOCKED = re.compile(
     r"(?:\w+ \. )*(?:(?:Magic|Async)?Mock|(?:jest|vi) \. fn) \((?!.*\b(?:called|call_\w+|mock_calls|mock)\b)"
 )
 """A subject that is a mock, unless what was done to it is looked at."""
-_ESCAPED = re.compile(r"""\\+|^[bru]?["'/^]+|["'/$]+[a-z]*$""")
+_ESCAPED = re.compile(r"""\\+|^[bru]?["'/^ ]+|["'/$ ]+[a-z]*$""")
 _VALUES = re.compile(r'"[^"]*"|(?<![\w"])-?\d[\w.]*')
+_TEXT = re.compile(r'[bruf]{0,2}"[^"]')
+_ASKS_PART = re.compile(
+    r"\b(?:starts_?with|ends_?with|includes?\??|contains?|match|search|test|indexOf|HasPrefix|HasSuffix) \(",
+    re.IGNORECASE,
+)
+"""A condition that asks for a part of a text."""
+_ANCHORED = re.compile(r"\. (?:starts_?with|ends_?with)\?? \( (.+) \)$", re.IGNORECASE)
+"""A condition that asks for a text at the start or the end of another."""
+_LEFT_OPEN = re.compile(r"(?:\.|\\[dwsDWS]|\[[^\]]*\]|\([^)]*\))[*+?]\??")
+"""Where a pattern lets anything stand."""
 _PUT_TOGETHER = re.compile(r'\bf"[^"]*\{|#\{ |\$\{ ')
 """A text with values of names in it."""
 _WORDS = re.compile(r"[A-Za-z_$][\w$]{2,}")
@@ -162,9 +180,12 @@ def _kept(before: Side, after: Side) -> Iterator[Weakening]:
         places[check.key].append(check)
     left: list[Check] = []
     for check in before.checks:
-        if not check.effective:
-            continue
         same = places.get(check.key)
+        if not check.effective:
+            # What asked nothing before stands in the place of nothing.
+            if same and not same[-1].effective:
+                after.checks.remove(same.pop())
+            continue
         if not same:
             left.append(check)
             continue
@@ -183,7 +204,14 @@ def _kept(before: Side, after: Side) -> Iterator[Weakening]:
 
 
 def _said(
-    rule: str, before: Check, after: Check, path: str, message: str, *, arguable: bool = False
+    rule: str,
+    before: Check,
+    after: Check,
+    path: str,
+    message: str,
+    *,
+    arguable: bool = False,
+    mild: bool = False,
 ) -> Weakening:
     return Weakening(
         rule,
@@ -193,6 +221,7 @@ def _said(
         before=before.text,
         after=after.text,
         arguable=arguable,
+        mild=mild,
         names=_names(before),
     )
 
@@ -246,7 +275,10 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
         if pool.keys[check.key] > 0:
             pool.keys[check.key] -= 1
             continue
-        other = _nearest(check, gained)
+        other = _asks_same_value(check, gained) or _nearest(check, gained)
+        if _is_handed_on(check) and _is_setting_up(check, after):
+            # A promise that is waited for fails its test by itself.
+            continue
         if empty and (other is None or not _about_same(check, other)):
             yield _emptied(check, empty.pop(0), after.path)
         elif other is not None:
@@ -265,7 +297,7 @@ def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
                 strong -= 1
                 continue
             what = "lost" if not alone else "lost, and nothing is left to fail"
-            yield _lost(check, before.path, what)
+            yield replace(_lost(check, before.path, what), mild=not alone and not _given_to(check))
 
 
 def _is_another_case(judged: Weakening, before: Side, after: Side, was: Check, now: Check) -> bool:
@@ -304,7 +336,29 @@ def _by_row(judged: Weakening, before: Side, after: Side, now: Check) -> Weakeni
 
 def _is_setting_up(check: Check, after: Side) -> bool:
     """Whether a check only asks that a step before the others went well."""
-    return check.operator == "nil" and any(one.effective > 1 for one in after.test.checks)
+    went_well = check.operator == "nil" or _is_handed_on(check)
+    return went_well and any(one.effective > 1 for one in after.test.checks)
+
+
+def _is_handed_on(check: Check) -> bool:
+    """Whether a check asks that a callback was handed no error."""
+    return check.operator == "null" and _ERROR.fullmatch(check.subject) is not None
+
+
+def _asks_same_value(check: Check, gained: Sequence[Check]) -> Check | None:
+    """The new check for the value that an old one was for, of what is called otherwise now."""
+    if not is_literal(check.expected):
+        return None
+    return next(
+        (
+            other
+            for other in gained
+            if (other.operator, other.expected) == (check.operator, check.expected)
+            and not is_literal(other.subject)
+            and other.strength == check.strength
+        ),
+        None,
+    )
 
 
 def _lost(check: Check, path: str, what: str = "lost") -> Weakening:
@@ -387,8 +441,8 @@ def _exchanged(check: Check, other: Check, gained: Sequence[Check], after: Side)
         return _loosened(check, other, after.path, arguable=_is_taken_apart(check, other, gained))
     if drop >= _DROP and (other.strength <= 1 or about_it):
         return _loosened(check, other, after.path, arguable=True)
-    if _is_error(check) and not _is_error(other):
-        if not any(_is_error(one) for one in gained):
+    if _is_error(check) and not _may_be_error(other):
+        if not any(_may_be_error(one) for one in gained):
             message = f"no longer asks for the error of {check.text!r}: {other.text}"
             return _said("polarity-flipped", check, other, after.path, message, arguable=True)
         return None
@@ -423,6 +477,11 @@ def _is_taken_apart(check: Check, other: Check, gained: Sequence[Check]) -> bool
 def _is_error(check: Check) -> bool:
     """Whether a check asks for an error."""
     return check.operator in _ERRORS or (check.operator == "not nil" and "err" in check.subject.lower())
+
+
+def _may_be_error(check: Check) -> bool:
+    """Whether a check asks for an error, or that there is one among those gathered."""
+    return _is_error(check) or (check.operator in _THERE and "err" in check.subject.lower())
 
 
 def _core(subject: str) -> str:
@@ -475,10 +534,14 @@ def _judged(before: Check, after: Check, path: str, gained: Sequence[Check]) -> 
         return _said(rule, before, after, path, f"{does}: {after.text}")
     if frozenset((before.operator, after.operator)) in _OPPOSITES:
         message = f"asks the opposite of {before.text!r}: {after.text}"
-        return _said("polarity-flipped", before, after, path, message, arguable=True)
+        mild = not _given_to(before)
+        return _said("polarity-flipped", before, after, path, message, arguable=True, mild=mild)
     if before.operator == "==" and before.expected in _EMPTY and after.operator in _SAYS_EMPTY:
         return None
     if before.operator == "==" and after.strength >= _ONE_VALUE.get(after.operator, _STRONGEST + 1):
+        return _expects_else(before, after, path)
+    if before.operator == "==" and after.operator in ("truthy", "falsy") and _is_truth(before):
+        # One of two values was worked out, and is now said.
         return _expects_else(before, after, path)
     if before.strength - after.strength >= _DROP:
         arguable = before.operator in ("raises", "throws") or _is_taken_apart(before, after, gained)
@@ -490,6 +553,18 @@ def _judged(before: Check, after: Check, path: str, gained: Sequence[Check]) -> 
     return None
 
 
+def _is_truth(check: Check) -> bool:
+    """Whether what is compared can be true or false only: a comparison, a denial, or called so."""
+    words = check.expected.split(" ")
+    while len(words) > 2 and words[0] == "(" and words[-1] == ")":
+        words = words[1:-1]
+    return (
+        words[0] in ("not", "!")
+        or any(len(split_words(words, (sign,))) == 2 for sign in _COMPARES)
+        or _CALLED_TRUE.search(check.expected) is not None
+    )
+
+
 def _expects_else(before: Check, after: Check, path: str) -> Weakening | None:
     if (
         before.operator in ("in", "starts", "ends", "matches")
@@ -498,12 +573,35 @@ def _expects_else(before: Check, after: Check, path: str) -> Weakening | None:
         # More of the same is asked.
         return None
     message = f"expects something else than {before.text!r}: {after.text}"
-    return _said("expected-changed", before, after, path, message, arguable=True)
+    mild = not _given_to(before)
+    return _said("expected-changed", before, after, path, message, arguable=True, mild=mild)
 
 
 def _loosened(before: Check, after: Check, path: str, *, arguable: bool = False) -> Weakening:
     message = f"says less than {before.text!r}: {after.text}"
-    return _said("matcher-loosened", before, after, path, message, arguable=arguable)
+    arguable = arguable or _asks_for_all(before, after)
+    mild = _asks_for_most(before, after)
+    return _said("matcher-loosened", before, after, path, message, arguable=arguable, mild=mild)
+
+
+def _asks_for_all(before: Check, after: Check) -> bool:
+    """Whether a check still asks for all of a text, with something before or after it."""
+    found = _ANCHORED.search(after.subject)
+    sides = {side.removeprefix("( ").removesuffix(" )") for side in (before.subject, before.expected)}
+    return found is not None and len(found[1]) > _SHORTEST and found[1] in sides
+
+
+def _asks_for_most(before: Check, after: Check) -> bool:
+    """Whether a check still asks for half or more of the text that another expected."""
+    was = _bare(before.expected)
+    part = _ASKS_PART.search(after.subject)
+    asked = _VALUES.findall(after.subject[part.end() :]) if part is not None else []
+    if after.operator == "matches" or (after.effective >= _PART and is_literal(after.expected)):
+        asked.append(after.expected)
+    return _TEXT.match(before.expected) is not None and any(
+        sum(len(piece) for piece in _LEFT_OPEN.split(_bare(text)) if piece and piece in was) * 2 >= len(was)
+        for text in asked
+    )
 
 
 def _emptied(before: Check, after: Check, path: str) -> Weakening:
@@ -572,10 +670,8 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
                 room[id(place)] -= 1
                 continue
             lost = _lost(check, side.path)
-            yield Weakening(
-                lost.rule, lost.path, lost.line, lost.message, lost.before, None, True,
-                lost.names | frozenset((*side.test.calls, *_WORDS.findall(side.test.name))),
-            )  # fmt: skip
+            names = lost.names | frozenset((*side.test.calls, *_WORDS.findall(side.test.name)))
+            yield replace(lost, mild=bool(about and alike) and not _given_to(check), names=names)
 
 
 def _is_inherited(test: WrittenTest, pool: _Pool) -> bool:

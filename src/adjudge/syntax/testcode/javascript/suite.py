@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tree_sitter import Node
 
-from adjudge.records.testcode import CheckState, SkipCondition, SkipMark, SuiteOutline, WrittenTest
+from adjudge.records.testcode import Check, CheckState, SkipCondition, SkipMark, SuiteOutline, WrittenTest
 from adjudge.syntax.bodies import text_of
 from adjudge.syntax.testcode.flow import (
     TABLES,
@@ -78,6 +78,8 @@ class _Defined:
     body: Node | None
     mark: SkipMark | None
     cases: tuple[str, ...]
+    given: tuple[Node, ...] = ()
+    """Where its body is a function of the file that several tests share: its name, and what it is given."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -286,6 +288,9 @@ def _defined(call: Node, module: _Module) -> _Defined | None:
     if not titled and body is None:
         return None
     options = [part for part in arguments if part.type == "object"]
+    given = arguments[1:] if body is None and not suite else []
+    while given and not (given[0].type == "identifier" and text_of(given[0]) in module.functions):
+        given = given[1:]
     return _Defined(
         call=call,
         suite=suite,
@@ -293,6 +298,7 @@ def _defined(call: Node, module: _Module) -> _Defined | None:
         body=body,
         mark=_definition_mark(call, chain, options),
         cases=tuple(row for table in tables for row in _rows(table, module)),
+        given=tuple(given),
     )
 
 
@@ -375,8 +381,36 @@ def _read_test(
         reading.skips.append(defined.mark)
     if defined.body is not None:
         _read_function(reading, defined.body)
+    shared = module.reading.known.get(text_of(defined.given[0])) if defined.given else None
+    if shared is not None:
+        reading.checks += _shared_checks(reading, defined, shared)
     cases = (*rows, *defined.cases) or tuple(reading.rows) or ((UNKNOWN_CASES,) if reading.looped else ())
-    return _written((*names, defined.title), defined.call, defined.body, reading, cases[:1000], module)
+    written = _written((*names, defined.title), defined.call, defined.body, reading, cases[:1000], module)
+    if shared is None:
+        return written
+    body = " ".join(body_identity(part) for part in (shared.body, *defined.given[1:]))
+    return written.model_copy(update={"body": body})
+
+
+def _shared_checks(reading: Reading, defined: _Defined, shared: Helper) -> list[Check]:
+    """What a function checks that several tests share, with what one of them gives it.
+
+    A part that is meant for others is no part of this test: what is reached without what is given, and not
+    with it.
+    """
+    # The runner hands the test itself to the first parameter, where the function's own name stands.
+    given = [("", part) for part in defined.given]
+    checks = list(called_checks(reading, defined.call, shared, given, CheckState.LIVE))
+    if all(check.state is not CheckState.DEAD for check in checks):
+        return checks
+    alone = list(called_checks(reading, defined.call, shared, (), CheckState.LIVE))
+    if len(alone) != len(checks):
+        return checks
+    return [
+        check
+        for check, bare in zip(checks, alone, strict=True)
+        if check.state is not CheckState.DEAD or bare.state is CheckState.DEAD
+    ]
 
 
 def _written(
@@ -389,6 +423,8 @@ def _written(
 ) -> WrittenTest:
     parts = list(descendants(whole))
     called = called_names(parts)
+    if body is None:
+        called |= names_in(arguments_of(whole)) & module.functions.keys()
     helpers = [module.functions[name] for name in sorted(called & module.functions.keys())[:20]]
     tables = [module.reading.tables[name] for name in sorted(names_in(parts) & module.reading.tables.keys())]
     further = [part for one in (*helpers, *tables) for part in descendants(one)]

@@ -255,6 +255,9 @@ def _compared(
     if operator == "==" and _COARSE.match(left) and _COARSE.match(right.replace("{", "set (", 1)):
         # Both sides are made coarser first.
         strength = 3
+    if operator in ("==", "is") and (left.startswith("type (") or right.startswith("type (")):
+        # Of what kind something is says little more than `isinstance` does.
+        strength = min(strength, 3)
     operator = {"is": "==", "is not": "!="}.get(operator, operator)
     if (operator, right) in ((">", "0"), (">=", "0"), ("!=", "0"), (">=", "1")) and left.startswith("len ("):
         strength = 0 if operator == ">=" and right == "0" else 2
