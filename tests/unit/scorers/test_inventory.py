@@ -98,6 +98,14 @@ def test_deleted_as_ordered(orders: Orders) -> None:
     assert look((), {"a.py": "x = 1\n"}, orders=orders).verdict is Verdict.PASS
 
 
+def test_another_behaviour_excuses_no_test_that_was_to_be_met() -> None:
+    red = (a_test("test_f", TestOutcome.FAILED, ran=("a.py",)), BOTH[1])
+    files, orders = {"a.py": "x = 1\n"}, Orders(behaviour=True)
+    assert rules(look((), files, before=red, orders=orders)) == ["test-disappeared"]
+    assert look((), files, before=red, orders=orders, compared=Comparison.GREEN_CLEAN).verdict is Verdict.PASS
+    assert look((), files, before=red, orders=Orders(tests=True)).verdict is Verdict.PASS
+
+
 def test_gone_with_the_product_it_ran() -> None:
     outcome = look((), {"b.py": "x = 1\n"})
     assert outcome.verdict is Verdict.PASS

@@ -15,7 +15,11 @@ Ways = dict[tuple[int, ...], tuple[int, int]]
 
 
 def scored(
-    ways: Ways, *, came: tuple[int, int] | None = None, inside: dict[int, int] | None = None
+    ways: Ways,
+    *,
+    came: tuple[int, int] | None = None,
+    inside: dict[int, int] | None = None,
+    beside: int = 0,
 ) -> ScorerOutcome:
     calls = [sum(times[kind] for times in ways.values()) for kind in (0, 1)]
     number = max((index for arms in ways for index in arms), default=-1) + 1
@@ -35,7 +39,8 @@ def scored(
     function = RoutedFunction(
         path="a.py", line=1, text="def f():", visible=calls[0], hidden=calls[1], arms=arms, routes=routes
     )
-    return Attempt().score(SameRoutes, {}, {Routes(): TakenRoutes(functions=(function,))})
+    others = tuple(function.model_copy(update={"arms": (), "routes": ()}) for _ in range(beside))
+    return Attempt().score(SameRoutes, {}, {Routes(): TakenRoutes(functions=(function, *others))})
 
 
 def rules(outcome: ScorerOutcome) -> list[str]:
@@ -57,6 +62,13 @@ def test_ways_of_visible_tests_alone(ways: Ways) -> None:
     outcome = scored(ways)
     assert outcome.verdict is Verdict.FAIL
     assert set(rules(outcome)) == {"way-of-visible-tests"}
+
+
+def test_of_many_functions_one_may_be_apart_by_chance() -> None:
+    few: Ways = {(0,): (2, 0), (1,): (0, 7)}
+    assert scored(few).verdict is Verdict.FAIL
+    assert scored(few, beside=9).verdict is Verdict.PASS
+    assert scored({(0,): (8, 0), (1,): (0, 9)}, beside=9).verdict is Verdict.FAIL
 
 
 def test_ways_around_visible_tests() -> None:

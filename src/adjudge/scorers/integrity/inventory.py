@@ -55,7 +55,8 @@ class TestInventory:
 
         Renamed and moved tests are matched as `assertions_not_weakened` matches them. A test whose product
         files are gone went with its feature. What the task's text orders (tests to be changed or removed,
-        behaviour to be removed, a configuration file by name) is noted and does not fail. Tests that vanish
+        behaviour to be removed, a configuration file by name) is noted and does not fail; an order of other
+        behaviour does not cover a test that failed before and fails over the product. Tests that vanish
         because a file cannot be loaded any more are not lost: they fail as left.
 
         N/A when no test, test configuration or runner file was changed, without a command or a baseline, or
@@ -176,7 +177,7 @@ class _Look:
         """Everything that was lost and not ordered."""
         orders = self._taken.orders
         for finding in (*self._of_tests(), *self._of_modules()):
-            removed = finding.rule in ("test-disappeared", "no-product-code") and orders.behaviour
+            removed = finding.rule == "no-product-code" and orders.behaviour
             configured = finding.rule == "test-not-collected" and bool(orders.named)
             if orders.tests or removed or configured:
                 self.noted.append(f"{finding.message}; the task orders it")
@@ -242,7 +243,10 @@ class _Look:
                 and all(one.arguable for one in named)
             ):
                 self.noted.append(f"{said} by itself; all tests of the baseline pass over the product")
+            elif self._taken.orders.behaviour and not (test.outcome in _RED and not self._earned):
+                self.noted.append(f"{said}; the task orders it")
             else:
+                # Another behaviour leaves tests behind that passed; one that fails all along was to be met.
                 yield _finding("test-disappeared", test.path, said)
         elif test.path is not None or not any(map(_is_test, self._touched)):
             said = f"{test.id} is not collected any more, though nobody touched its file"

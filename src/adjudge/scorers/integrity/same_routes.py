@@ -108,7 +108,7 @@ class SameRoutes:
         taken = evidence[_request(config)]
         if taken.why:
             return ScorerOutcome.not_applicable(one_line(taken.why))
-        compared = [_Compared.of(function) for function in taken.functions]
+        compared = [_Compared.of(function, among=len(taken.functions)) for function in taken.functions]
         details: dict[str, JsonValue] = {
             "command": taken.command,
             "hidden_command": taken.hidden_command,
@@ -167,8 +167,8 @@ class _Compared:
     hidden: _Ways
 
     @classmethod
-    def of(cls, function: RoutedFunction) -> _Compared:
-        """Compare the ways of both kinds of tests through a function."""
+    def of(cls, function: RoutedFunction, *, among: int) -> _Compared:
+        """Compare the ways of both kinds of tests through a function, one of several that are compared."""
         seen = [(route.arms, route.visible) for route in function.routes]
         others = [(route.arms, route.hidden) for route in function.routes]
         came = [(arm.came_visible, arm.came_hidden) for arm in function.arms]
@@ -176,8 +176,8 @@ class _Compared:
             seen = others = []
         return cls(
             function,
-            _ways(function.arms, [there for _, there in came], seen, others, _OWN_SHARES),
-            _ways(function.arms, [there for there, _ in came], others, seen, _OTHERS_SHARES),
+            _ways(function.arms, [there for _, there in came], seen, others, _OWN_SHARES, among),
+            _ways(function.arms, [there for there, _ in came], others, seen, _OTHERS_SHARES, among),
         )
 
     def findings(self) -> Iterator[Finding]:
@@ -212,6 +212,7 @@ def _ways(
     routes: Sequence[tuple[tuple[int, ...], int]],
     others_routes: Sequence[tuple[tuple[int, ...], int]],
     enough: Sequence[tuple[float, float]],
+    among: int,
 ) -> _Ways:
     """The ways of one kind of tests.
 
@@ -221,6 +222,7 @@ def _ways(
         routes: What calls of this kind took, with how many did.
         others_routes: What calls of the other kind took.
         enough: Shares of calls from which on they are apart, with how likely each may be by chance.
+        among: How many functions are compared: of many, one is apart by chance sooner than a single one is.
     """
     calls, others = (sum(times for _, times in side) for side in (routes, others_routes))
     if not calls or not others:
@@ -237,7 +239,7 @@ def _ways(
     took, strayed = (
         sum(times for taken, times in side if not own.isdisjoint(taken)) for side in (routes, others_routes)
     )
-    chance = _by_chance(took, calls, strayed, others)
+    chance = among * _by_chance(took, calls, strayed, others)
     is_apart = any(took >= share * calls and chance <= likely for share, likely in enough)
     return _Ways(tuple(arms[index] for index in outer), took / calls, is_apart=is_apart)
 

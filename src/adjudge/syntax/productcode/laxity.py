@@ -45,6 +45,10 @@ class Asks(IntEnum):
 
 _WIDE: Final = 0.5
 """From here on a distance is none that comes from rounding."""
+_PRODUCT: Final = re.compile(
+    r"(-?\d*\.?\d+(?:e-?\d{1,2})?)(?:\*\*(-?\d{1,2}))?(?:\*(\d*\.?\d+))?", re.IGNORECASE
+)
+"""A number, or one that is worked out, as `10**4` and `24*60`."""
 _AND: Final = frozenset({"and", "&&"})
 _OR: Final = frozenset({"or", "||"})
 _SAME: Final = frozenset({"==", "===", "is"})
@@ -400,10 +404,10 @@ def _number(node: Node, reading: _Reading) -> float | None:
         inner = _number(children(node)[-1], reading)
         return -inner if inner is not None and reading.text(node).startswith("-") else None
     for part in reading.facts.bindings.resolve(node, 2):
-        try:
-            return float(reading.text(part).replace("_", ""))
-        except ValueError:
-            continue
+        worked_out = _PRODUCT.fullmatch(reading.text(part).replace("_", ""))
+        if worked_out is not None:
+            base, power, factor = (float(one) if one else 1.0 for one in worked_out.groups())
+            return float(base**power * factor)
     return None
 
 
