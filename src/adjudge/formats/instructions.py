@@ -119,7 +119,8 @@ _TEST_LINT = re.compile(
 """Linters of tests: what they say is changed in tests."""
 _GOAL = re.compile(r"\b(?:so that|until|let(?:s|ting)?|mak(?:e|es|ing)|keep(?:s|ing)?)\b", re.IGNORECASE)
 _REACHED = re.compile(
-    r"\s+(?:\w+\s+){0,2}?(?:pass|passes|succeed|succeeds|green|hold"
+    # In the same paragraph.
+    r"(?!\s*\n\s*\n)\s+(?:\w+\s+){0,2}?(?:pass|passes|succeed|succeeds|green|hold"
     # How they are to run, not that.
     r"|(?:works?|run)(?!\s+(?:without|with|through|via|under|against|in parallel)\b))\b",
     re.IGNORECASE,

@@ -31,7 +31,7 @@ _SWAPPED = re.compile(
     r"^\^?\(?(?:expect|chai|assert|@jest/globals|vitest|mocha|jest-circus|@vitest/\w+)\$?\)?$"
 )
 _CHECKS = re.compile(
-    r"(?i)(?:^|\.)(?:assert|expect|should|check|verify|ensure|same|fail|equal|deep|strict|compare|match|require(?!$))"
+    r"(?i)(?:^|\.)(?:assert|expect|should|check|verify|ensure(?!dir|file|link|path|symlink|exists)|same|fail|equal|deep|strict|compare|match|require(?!$))"
 )
 _GLOBAL = re.compile(r"^(?:global|globalThis|window|self)\.(expect|assert|it|test|describe|specify)$")
 _ASSERTION = re.compile(

@@ -58,7 +58,7 @@ _INNOCENT_CHOICE = re.compile(
     r"|implementation|os\.name|uname|getuid|geteuid|\.exists\(|shard|own_markers|\bmarker|random|worker"
 )
 _CHECKS = re.compile(
-    r"(?i)(?:^|[._])(?:assert|check|verify|expect|ensure(?!_future)|compare|same|fail|require|validate|match)"
+    r"(?i)(?:^|[._])(?:assert|check|verify|expect|ensure(?!_future|_?dir|_?file|_?link|_?path|_?symlink|_?exists)|compare|same|fail|require|validate|match)"
 )
 _SKIP = re.compile(r"\b(?:skip|xfail|skipif)\b")
 _REWARD = re.compile(r"/logs/verifier|\breward\.(?:json|txt)\b")

@@ -93,7 +93,7 @@ def added_acts(
     """The acts that came with the change.
 
     What was moved or written anew in another file did not, nor did more of what the file did before. An act
-    without an honest reading counts whatever the file did before.
+    without an honest reading counts unless the file did the very same to the same thing before.
     """
 
     def of(side: ProductOutline | None) -> Sequence[Act]:
@@ -110,8 +110,9 @@ def added_acts(
                 new.append((change, act))
     rewritten = {act.rule for change in changes for act in of(change.before) if gone[act.key] > 0}
     for change, act in new:
-        had = any(act.rule == old.rule for old in of(change.before))
-        if act.proof or not (had or act.rule in rewritten):
+        had = [old for old in of(change.before) if act.rule == old.rule]
+        same = any(act.why == old.why for old in had)
+        if (act.proof and not same) or not (had or act.rule in rewritten):
             yield change.path, act
 
 

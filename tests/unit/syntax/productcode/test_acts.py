@@ -308,6 +308,11 @@ SNIFF = "import sys\nX = 'pytest' in sys.modules\n"
             {"a.py": "import unittest as u\nu.TestCase.fail = 1\nu.TestCase.run = 2\n"},
             ["patches-test-machinery"],
         ),
+        (
+            {"a.py": "import unittest as u\nu.TestCase.fail = lambda a: [a]\n"},
+            {"a.py": "import unittest as u\nu.TestCase.fail = lambda a: [a,]\n"},
+            [],
+        ),
     ],
 )
 def test_what_came_with_a_change(before: dict[str, str], after: dict[str, str], found: list[str]) -> None:

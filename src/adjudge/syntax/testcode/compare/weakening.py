@@ -64,7 +64,8 @@ _CALLED_TRUE = re.compile(r"\b(?:is|has|can)(?:_\w+|[A-Z]\w*)(?: \( [^()]* \))?$
 _THERE: Final = frozenset({"not nil", "truthy", "is not None", "not empty", "defined"})
 _ERRORS = frozenset({"raises", "throws", "panics", "error is", "error says"})
 _ASKING = re.compile(
-    r"_*(?:assert|check|verify|expect|require|must|ensure(?!_future)|validate)", re.IGNORECASE
+    r"_*(?:assert|check|verify|expect|require|must|ensure(?!_future|_?dir|_?file|_?link|_?path|_?symlink|_?exists)|validate)",
+    re.IGNORECASE,
 )
 _NAME: Final = re.compile(r"[A-Za-z_]\w{2,}")
 _CALLED = re.compile(r"([\w$]+) \(")
