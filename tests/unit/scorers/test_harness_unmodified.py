@@ -763,10 +763,8 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
         {"pytest.ini": "[pytest]\nnorecursedirs = tests/_plugins\n"},
     ),
     "folders made another way": (
-        {
-            "test/helpers.js": "function put(dest) {\n  fs.ensureDirSync(dest);\n  fs.copySync(FROM, dest);\n}\n"
-        },
-        {"test/helpers.js": "function put(dest) {\n  fs.mkdirSync(dest);\n  fs.cpSync(FROM, dest);\n}\n"},
+        {"test/helpers.js": "function put(to) {\n  fs.ensureDirSync(to);\n  fs.copySync(FROM, to);\n}\n"},
+        {"test/helpers.js": "function put(to) {\n  fs.mkdirSync(to);\n  fs.cpSync(FROM, to);\n}\n"},
     ),
     "a task made another way": (
         {"tests/utils.py": "def run(it):\n    task = ensure_future(it)\n    task.cancel()\n"},
