@@ -44,12 +44,13 @@ def look(
     orders: Orders = Orders(),  # noqa: B008  # frozen
     compared: Comparison = Comparison.DIFFERS,
     modules: tuple[str, str] = ("a.py", "a.py"),
+    watched: bool = True,
     **after: Any,
 ) -> ScorerOutcome:
     loaded = [(LoadedModule(name="a", place=place),) for place in modules]
     answer = SuiteInventories(
         command="pytest",
-        watched=True,
+        watched=watched,
         before=Inventory(tests=before, modules=loaded[0]),
         after=Inventory(tests=tests, modules=loaded[1], **after),
         orders=orders,
@@ -247,6 +248,9 @@ def test_a_file_that_moved_where_nothing_is_collected_lost_its_tests() -> None:
     assert look((new, *elsewhere), moved, before=three).verdict is Verdict.PASS
     renamed = (new, a_test("test_one"), a_test("test_two"))
     assert look(renamed, moved, before=three).verdict is Verdict.PASS
+    gone = {"a.py": "x = 1\n", "attic/test_a.py": BEFORE}
+    assert rules(look((), gone, watched=False)) == ["test-not-collected"] * 2
+    assert look((), gone).verdict is Verdict.PASS, "nobody tells of tests that are new"
 
 
 @pytest.mark.parametrize(("how", "found"), [("skipped", "test-newly-skipped"), ("failed", None)])

@@ -258,12 +258,14 @@ class _Look:
         """A test whose file went where nothing is collected.
 
         A test that was moved keeps its name, and one that was renamed or merged leaves others behind.
-        Sessions of our own tell of no new tests; where none is told of, nothing is said.
+        Sessions of our own, in which code is watched, tell of no new tests; there, where none is told of,
+        nothing is said.
         """
         lost = self._named_before - self._named_after
         come = self._named_after - self._named_before
         went = test.path in self._gone if test.path is not None else any(map(_is_test, self._gone))
-        if went and not self._earned and name_of_test(test.id) in lost and 0 < 2 * len(come) < len(lost):
+        told = bool(come) or not self._taken.watched
+        if went and told and not self._earned and name_of_test(test.id) in lost and 2 * len(come) < len(lost):
             yield _finding(
                 "test-not-collected", test.path, f"{test.id} went with its file, and is collected nowhere"
             )
