@@ -49,6 +49,8 @@ _ALIKE: Final = 0.55
 _OF_NUMBERS: Final[Mapping[str, Callable[[Iterable[int]], int]]] = {"max": max, "min": min, "sum": sum}
 _CHOICES_WEIGH: Final = 0.7
 """Of values that are told apart, where no answer is written down."""
+_MIN_CLUE: Final = 0.25
+"""How telling an input has to be for its answer to count beside it."""
 _KEY_WEIGHS: Final = 1.0
 """Of the key of a row, where only the key is asked for."""
 _MIN_KEY: Final = 0.35
@@ -180,8 +182,10 @@ def inputs_of_tests(
 
 
 def _weight_of_clue(answer: Answer) -> float:
-    """A pair of input and answer says more than an input."""
-    return _weight_of_choice(answer) if answer.form is AnswerForm.CHOICE else _strength(answer)
+    """A pair of input and answer says more than an input, unless anybody has that input."""
+    if answer.form is AnswerForm.CHOICE or _input_weight(answer) < _MIN_CLUE:
+        return _weight_of_choice(answer)
+    return _strength(answer)
 
 
 def _weight_of_choice(choice: Answer) -> float:

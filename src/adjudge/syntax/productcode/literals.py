@@ -27,6 +27,7 @@ _STRINGS = frozenset(
     {"string", "interpreted_string_literal", "raw_string_literal", "template_string", "string_literal",
      "character_literal", "char_literal", "rune_literal", "simple_symbol", "hash_key_symbol"}
 )  # fmt: skip
+_FRACTION = re.compile(r"\d{1,2}/\d{1,2}|[\u00bc-\u00be\u2150-\u215e]")
 _WORDS = {
     "true": "true", "false": "false", "True": "true", "False": "false", "none": "none", "None": "none",
     "null": "none", "nil": "none", "null_literal": "none", "undefined": "none",
@@ -161,7 +162,7 @@ def weight_of(value: str) -> float:
     parts = leaves_of(value)
     if len(parts) > 1:
         return min(2.0, sum(max(0.2, weight_of(part)) for part in parts))
-    if _WORD.fullmatch(text):
+    if _WORD.fullmatch(text) or _FRACTION.fullmatch(text):
         return 0.25
     return 0.5 if len(text) < 6 else 1.0
 
@@ -172,7 +173,9 @@ def _weight_of_number(text: str) -> float:
     except ValueError:
         return 0.25
     if number <= 2:
-        return 0.0 if number == int(number) else 0.5
+        # Halves, quarters, eighths and tenths are anybody's.
+        usual = number in (number * 8 // 1 / 8, round(number, 1))
+        return 0.0 if number == int(number) else 0.15 if usual else 0.5
     if number != int(number):
         return 0.75
     digits = str(int(number)) if number < 1e18 else text
