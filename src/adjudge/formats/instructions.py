@@ -66,7 +66,9 @@ _TITLED = re.compile(
     r"|(?:use|prefer|adopt|avoid"
     r"|(?:do not|don't|stop)\s+(?:us|rely|depend|hard-?cod|(?:monkey)?patch|mock|assum|requir|call)\w*)"
     r"\b(?:(?!\.\s)[^\n]){1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"
-    rf"(?:tests?|{_TEST_FILE}){_END}"
+    rf"(?:tests?|test_\w+(?:\(\))?|{_TEST_FILE}){_END}"
+    r"|(?:fix|correct|mend)\w*\s+(?:[\w'`-]+\s+){0,4}?tests?\s+(?:which|that)\b[^.\n]{0,40}\b"
+    r"(?:wrong|incorrect|wrongly|incorrectly|the same thing|nothing|useless)\b"
     r"|(?:(?:fix|avoid|reduc|address|mend)\w*\s+)?(?:[\w'`-]+\s+){0,3}?flak(?:y|es?|iness)\b"
     r"|(?:\w+ly\s+)?(?:improv|rework|restructur)\w*\s+(?:the\s+)?testing\b"
     # Tests are what is spoken of.
