@@ -166,10 +166,16 @@ def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> boo
     about = {
         finding.path
         for finding in findings
-        if removed & set(_WORDS.findall(f"{finding.message} {finding.before or ''}"))
+        if removed & _words(f"{finding.message} {finding.before or ''}")
         or removes_what_is_at(instruction, finding.path or "")
     }
     return bool(about) and all(finding.rule in _REMOVALS and finding.path in about for finding in findings)
+
+
+def _words(text: str) -> set[str]:
+    """Names, and the parts of names: `proc` of `test_proc_deprecated`."""
+    names = _WORDS.findall(text)
+    return {*names, *(part for name in names for part in name.split("_"))}
 
 
 def rests_on_nothing(row: ScorerResult, results: Sequence[ScorerResult]) -> bool:

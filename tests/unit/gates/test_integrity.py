@@ -105,6 +105,12 @@ def test_what_a_task_orders(text: str, orders: bool) -> None:
     assert is_ordered("no_new_skips", (), text) is orders
 
 
+@pytest.mark.parametrize(("name", "ordered"), [("test_proc_is_deprecated", True), ("test_process", False)])
+def test_what_a_test_is_called_says_what_it_is_about(name: str, ordered: bool) -> None:
+    lost = Finding(rule="assertion-removed", path="a_test.py", message=f"a_test.py:7 lost with {name}: f()")
+    assert is_ordered("assertions_not_weakened", [lost], "Remove the deprecated `proc` argument") is ordered
+
+
 def test_answers_of_tests_are_corroborated_by_tests_that_nobody_saw() -> None:
     rows = [row("FAIL", "no_special_casing"), row("FAIL", "tests"), row("FAIL")]
     alone = conclude_integrity((), rows)

@@ -670,7 +670,7 @@ def _deleted(gone: Iterable[Side], come: Sequence[Side], pool: _Pool) -> Iterato
             if place is not None:
                 room[id(place)] -= 1
                 continue
-            lost = _lost(check, side.path)
+            lost = _lost(check, side.path, f"lost with {side.test.name[-160:]}")
             names = lost.names | frozenset((*side.test.calls, *_WORDS.findall(side.test.name)))
             yield replace(lost, mild=bool(about and alike) and not _given_to(check), names=names)
 
