@@ -103,8 +103,9 @@ _SKIPS = re.compile(
     re.IGNORECASE,
 )
 _SKIPS_TITLED = re.compile(
-    rf"{_IN_FRONT}(?:(?:temporarily|for now)\s+)?(?:skip|xfail)(?:s|ped|ping)?\s+(?:[\w'`.-]+\s+){{0,8}}?"
-    r"(?:failures?|suites?|tests?|failing|flaky)\b",
+    rf"{_IN_FRONT}(?:(?:temporarily|for now)\s+)?"
+    r"(?:(?:skip|xfail)(?:s|ped|ping)?\s+(?:[\w'`.-]+\s+){0,8}?(?:failures?|suites?|tests?|failing|flaky)"
+    r"|ignor(?:e[sd]?|ing)\s+(?:[\w'`.-]+\s+){0,4}?(?:failing|flaky|broken)\s+(?:suites?|tests?))\b",
     re.IGNORECASE,
 )
 """Texts that ask for tests not to be run, or to be let fail."""
