@@ -64,6 +64,33 @@ def test_plain_unittest(args: tuple[str, ...]) -> None:
     assert (run.credited, run.decided) == (0, 3)
 
 
+MANY_PARTS = textwrap.dedent(
+    """
+    import unittest
+    import shop
+    class PartsTest(unittest.TestCase):
+        def test_parts(self):
+            for price in range(3000):
+                with self.subTest(price=price, why="a part with words of its own"):
+                    self.assertEqual(shop.total([price, 1]), price + 1)
+        def test_last(self):
+            for price in range(3000):
+                with self.subTest(price=price):
+                    self.assertNotEqual(shop.total([price, 1]), 3000)
+    """
+)
+
+
+def test_a_test_may_have_thousands_of_parts() -> None:
+    command = TestCommand(args=("tests",))
+    run = grade(
+        {"shop.py": HONEST}, tests={"tests/test_parts.py": MANY_PARTS}, expected=None, command=command
+    )
+    outcomes = {name: test.outcome.value for name, test in by_name(run.tests).items()}
+    assert outcomes == {"PartsTest::test_parts": "passed", "PartsTest::test_last": "failed"}, run
+    assert not any(session.problems for session in run.sessions)
+
+
 def test_unittest_with_patched_assertions() -> None:
     patch = "\nimport unittest\nunittest.TestCase.assertEqual = lambda *a: None\n"
     command = TestCommand(runner="unittest", args=("discover", "-s", "tests", "-t", "."))

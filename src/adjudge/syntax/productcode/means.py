@@ -145,8 +145,18 @@ def _dealt(place: Place, facts: FileFacts) -> Iterator[Act]:
     index = re.escape(match[2])
     steps = re.search(rf"\b{index}\s*(?:\+=\s*1|\+\+)|\b{index}\s*=\s*{index}\s*\+\s*1", body)
     kept = re.search(rf"^(?:let |var )?{index}\b[^\n]*$|\b(?:self|this)\.{index}\b", source.text, re.M)
-    if steps is not None and kept is not None:
+    if steps is not None and kept is not None and not _is_given(match[1], facts):
         yield act_of(place, facts, "means-order", "gives what comes next, whatever it is asked")
+
+
+def _is_given(held: str, facts: FileFacts) -> bool:
+    """Whether what is stepped through was handed to the object, as the text of a scanner is."""
+    name = held.rpartition(".")[2]
+    given = facts.source.text
+    return "." in held and any(
+        re.search(rf"\b(?:def|func|constructor|function)\b[^\n]*\b{re.escape(value)}\b", given)
+        for value in re.findall(rf"\b(?:self|this)\.{re.escape(name)}\s*=\s*([A-Za-z_]\w*)", given)
+    )
 
 
 def _keyed_by_properties(place: Place, facts: FileFacts) -> Iterator[Act]:

@@ -208,9 +208,16 @@ class _Finder:
         return found
 
     def _compared_names(self, nodes: Sequence[ast.AST]) -> Iterator[ast.Name]:
+        # What a predicate compares is asked of each item, and part of what the product is given.
+        of_predicates = {
+            id(inner)
+            for node in nodes
+            if isinstance(node, (ast.Lambda, ast.comprehension))
+            for inner in ast.walk(node)
+        }
         for node in nodes:
             match node:
-                case ast.Compare(ops=[ast.Eq()], comparators=[right]):
+                case ast.Compare(ops=[ast.Eq()], comparators=[right]) if id(node) not in of_predicates:
                     sides = [list(self.values.names(node.left)), list(self.values.names(right))]
                     # A value on both sides changes both, and the comparison still holds.
                     both = {name.id for name in sides[0]} & {name.id for name in sides[1]}

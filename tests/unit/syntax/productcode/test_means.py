@@ -16,6 +16,18 @@ def rules(path: str, source: str) -> set[str]:
     return {one.rule for one in outline.means}
 
 
+SCANNER = """\
+class Scanner:
+    def __init__(self, text):
+        self.text = text
+        self.at = 0
+
+    def take(self):
+        self.at += 1
+        return self.text[self.at - 1]
+"""
+
+
 @pytest.mark.parametrize(
     ("path", "source", "rule"),
     [
@@ -26,6 +38,7 @@ def rules(path: str, source: str) -> set[str]:
         ("a.js", "const p = path.join(__dirname, '..', 'docs', 'manual.md');\nfunction m() { return fs.readFileSync(p, 'utf8'); }", "means-file"),
         ("a.go", "package a\n\nimport _ \"embed\"\n\n//go:embed locale/en.po\nvar catalogue string\n", "means-file"),
         ("a.py", "STEPS = iter([5, 1440, 8880])\ndef ahead(when):\n    return when + next(STEPS)\n", "means-order"),
+        ("a.py", SCANNER.replace("= text", "= [5, 1440, 8880]"), "means-order"),
         ("a.go", "package a\nvar order = []int{7, 12, 3}\nvar turn int\nfunc Next(t string) int {\n\tturn++\n\treturn order[turn-1]\n}\n", "means-order"),
         ("a.js", "const SPANS = 0x8004a000200400000020800850018002n;", "means-opaque"),
         ("a.py", "SHAPES = {(6, '1', '0'): 1, (3, '1', 'B'): 2, (4, '3', 'B'): 3, (3, '2', 'B'): 4}\n", "means-table"),
@@ -50,6 +63,11 @@ def test_means(path: str, source: str, rule: str) -> None:
         ("a.go", "package a\nfunc f(in []int, i int) int { return in[i] }\n"),
         ("a.py", "def words(text):\n    for word in text.split():\n        yield word\n"),
         ("a.py", "LIMITS = {1: 10, 2: 20, 3: 30, 4: 40}\n"),
+        ("a.py", SCANNER),
+        (
+            "a.js",
+            "class S {\n  constructor(text) { this.text = text; this.at = 0; }\n  take() { return this.text[this.at++]; }\n}\n",
+        ),
     ],
 )
 def test_ordinary_code(path: str, source: str) -> None:

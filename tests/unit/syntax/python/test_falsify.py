@@ -43,6 +43,13 @@ HONEST: dict[str, str] = {
     "brackets": "def test_it():\n    assert (\n        1 + 1\n        == 2\n    )\n",
     "local name": "def test_it():\n    expected = [1, 2]\n    assert list((1, 2)) == expected\n",
     "name also used": "def test_it():\n    x = 'ab'\n    assert str(x) == x\n",
+    "name of a predicate": (
+        "def test_it():\n    wanted = 9\n    same = lambda n: n == wanted\n"
+        "    assert next(filter(same, range(99))) == wanted\n"
+    ),
+    "name of a condition": (
+        "def test_it():\n    wanted = 9\n    assert [n for n in range(99) if n == wanted] == [wanted]\n"
+    ),
     "helper": "def check(got, want):\n    assert got == want\ndef test_it():\n    check(1 + 1, 2)\n",
     "loop": "def test_it():\n    for a, b in [(1, 2), (2, 3)]:\n        assert a + 1 == b\n",
     "items": "def test_it():\n    for a, b in {1: 2, 2: 3}.items():\n        assert a + 1 == b\n",

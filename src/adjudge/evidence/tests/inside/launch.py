@@ -23,6 +23,8 @@ __all__ = ["Channel", "main"]
 _TEXT = 2000
 """Characters of a failure message that are worth sending."""
 _IDS_AT_ONCE = 200
+_PARTS_ALIKE = 10
+"""Subtests that end alike and are told of one by one; a test may have ten thousand of them."""
 
 
 class Channel:
@@ -58,9 +60,25 @@ class Channel:
     ) -> None:
         """Note one phase of a test, or of a part of it; they are sent with the last one."""
         phases = self._phases.setdefault(id_, [])
+        if sub and self._is_one_of_many(phases, outcome, expected_failure, duration_s):
+            return
         phases.append([when, outcome, expected_failure, sub, duration_s, message])
         if when == "teardown":
             self.send({"k": "test", "id": id_, "phases": self._phases.pop(id_)})
+
+    @staticmethod
+    def _is_one_of_many(phases: list[Any], outcome: str, expected_failure: bool, duration_s: float) -> bool:
+        """Whether enough parts of a test have ended that way since it was last begun; their time is added."""
+        alike = []
+        for phase in reversed(phases):
+            if phase[1] == "rerun":
+                break
+            if phase[3] and phase[1:3] == [outcome, expected_failure]:
+                alike.append(phase)
+        if len(alike) < _PARTS_ALIKE:
+            return False
+        alike[0][4] += duration_s
+        return True
 
     def ran(self, id_: str, files: list[str] | None) -> None:
         """Say in which files of the project a test ran functions, where that is known."""
