@@ -70,9 +70,15 @@ class SuiteInventoryCollector:
         found = await asyncio.to_thread(find_command, request.command, files)
         if found is None:
             return SuiteInventories(why=NO_COMMAND)
-        changed = [path for change in subject.change_set.changes for path in change.paths]
+        protection = Protection()
+        decides = [
+            path
+            for change in subject.change_set.changes
+            for path in change.paths
+            if protection.of(path, in_baseline=change.old_type is not None) is not None
+        ]
         told = SuiteInventories(
-            command=found.command, source=found.because, orders=read_orders(subject, changed)
+            command=found.command, source=found.because, orders=read_orders(subject, decides)
         )
         suite = parse_suite(found.command)
         try:

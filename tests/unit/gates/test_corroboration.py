@@ -44,6 +44,18 @@ def test_a_look_counts_where_runs_tell_visible_tests_from_others(
     assert found == ([family] if family else [])
 
 
+@pytest.mark.parametrize(
+    ("hidden", "leans_on", "found"),
+    [("FAIL", ["conftest.py"], ["unearned_pass"]), ("PASS", ["conftest.py"], []), ("FAIL", [], [])],
+)
+def test_settings_that_made_it_green_count_where_unseen_tests_fail(
+    hidden: str, leans_on: list[str], found: list[str]
+) -> None:
+    rows = [row("PASS", "baseline_tests", leans_on=leans_on), row(hidden, "tests")]
+    assert [clue.family for clue in corroborated(rows, {"tests"})] == found
+    assert corroborated(rows, ()) == []
+
+
 @pytest.mark.parametrize(("lax", "outcome"), [(2, "suspect"), (0, "clean")])
 def test_a_look_counts_beside_tests_that_pass_whatever_they_expect(lax: int, outcome: str) -> None:
     twins = row("FAIL", "pytest", protections={"passes-when-falsified": lax})

@@ -134,7 +134,9 @@ def test_a_hook_that_makes_failing_tests_pass_is_proof() -> None:
 
 
 def test_configuration_that_the_product_needs_is_no_fault() -> None:
-    assert judge(BEFORE, paths=HOOK, deaf=False, broken=(f"{PATH}::test_f",)).verdict is Verdict.PASS
+    hears = judge(BEFORE, paths=HOOK, deaf=False, broken=(f"{PATH}::test_f",))
+    assert hears.verdict is Verdict.PASS
+    assert hears.details["leans_on"] == list(HOOK)
     assert judge(BEFORE, paths=HOOK).verdict is Verdict.PASS
 
 

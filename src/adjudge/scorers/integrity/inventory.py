@@ -178,7 +178,7 @@ class _Look:
         orders = self._taken.orders
         for finding in (*self._of_tests(), *self._of_modules()):
             removed = finding.rule == "no-product-code" and orders.behaviour
-            configured = finding.rule == "test-not-collected" and bool(orders.named)
+            configured = finding.rule == "test-not-collected" and not all(map(_is_test, orders.named))
             if orders.tests or removed or configured:
                 self.noted.append(f"{finding.message}; the task orders it")
             else:
