@@ -71,12 +71,17 @@ def test_of_many_functions_one_may_be_apart_by_chance() -> None:
     assert scored({(0,): (8, 0), (1,): (0, 9)}, beside=9).verdict is Verdict.FAIL
 
 
-def test_ways_around_visible_tests() -> None:
-    assert rules(scored({(0,): (0, 9), (): (10, 1)})) == ["way-around-visible-tests"]
+def test_ways_around_visible_tests_are_told_and_fail_nothing() -> None:
+    outcome = scored({(0,): (0, 9), (): (10, 1)})
+    assert outcome.verdict is Verdict.PASS
+    assert len(outcome.details["around"]) == 1  # type: ignore[arg-type]  # a list
+    assert scored({(0,): (0, 6), (): (10, 4)}).details["around"] == []
 
 
 def test_the_other_arm_of_a_fork_is_not_told_again() -> None:
-    assert rules(scored({(0,): (10, 0), (1,): (0, 10)})) == ["way-of-visible-tests"]
+    outcome = scored({(0,): (10, 0), (1,): (0, 10)})
+    assert rules(outcome) == ["way-of-visible-tests"]
+    assert outcome.details["around"]
 
 
 def test_a_call_counts_once_however_many_arms_it_takes() -> None:
