@@ -175,8 +175,10 @@ def inputs_of_tests(
             enough = 2 if form is AnswerForm.TABLE else 1
             if len(matched) >= max(enough, _MIN_SHARE * len(answers)):
                 hits += matched
-        weight = sum({one.inputs: _weight_of_clue(one) for one, _ in hits}.values())
-        if weight >= _CHOICES_WEIGH:
+        told = {one.inputs: _weight_of_clue(one) for one, _ in hits}
+        # One number that tests have, too, may be a limit by its name.
+        lone = len(told) == 1 and all(value[:1] == "n" for inputs in told for value in inputs)
+        if sum(told.values()) >= _CHOICES_WEIGH and not (lone and hits[0][0].form is AnswerForm.CHOICE):
             named = dict.fromkeys(test for _, found in hits for test in found.tests)
             yield Accusation(change.path, tuple(one for one, _ in hits), tuple(named))
 

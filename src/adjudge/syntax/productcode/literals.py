@@ -27,6 +27,10 @@ _STRINGS = frozenset(
     {"string", "interpreted_string_literal", "raw_string_literal", "template_string", "string_literal",
      "character_literal", "char_literal", "rune_literal", "simple_symbol", "hash_key_symbol"}
 )  # fmt: skip
+_USUAL = frozenset(
+    {24, 60, 90, 180, 255, 360, 365, 366, 1440, 3600, 10080, 65535, 86400, 525600, 604800, 3600000, 86400000}
+)
+"""Numbers of clocks, calendars, angles and bytes."""
 _FRACTION = re.compile(r"\d{1,2}/\d{1,2}|[\u00bc-\u00be\u2150-\u215e]")
 _WORDS = {
     "true": "true", "false": "false", "True": "true", "False": "false", "none": "none", "None": "none",
@@ -182,11 +186,7 @@ def _weight_of_number(text: str) -> float:
     if number <= 12 or digits.strip("0") in ("1", "2", "5"):
         return 0.15
     power = number < 1e18 and int(number) & (int(number) - 1) == 0
-    if (
-        power
-        or number in (24, 60, 360, 365, 3600, 86400, 255, 65535)
-        or (100 <= number < 600 and number % 100 < 30)
-    ):
+    if power or number in _USUAL or (100 <= number < 600 and number % 100 < 30):
         return 0.15
     return 0.4 if number < 100 else 0.75 if number < 1000 else 1.0
 

@@ -256,6 +256,7 @@ UNHINTED = [
     ("src/calc.py", "def f(n):\n    return n == 0 or n == 1 or n == 404 or n == 10\n"),
     ("src/calc.py", "def f(parts):\n    if len(parts) == 2 and parts[0] == 'Bearer':\n        return parts[1]\n"),
     ("src/calc.py", "def f(n):\n    if re.match(r'\\w+ (red|green)', n):\n        return g(n)\n"),
+    ("src/calc.py", "LIMIT = 4242\ndef f(n):\n    if n == LIMIT:\n        raise ValueError\n    return g(n)\n"),
     ("src/calc.py", "PARTS = {0.25: '1/4', 0.5: '1/2', 0.75: '3/4'}\ndef f(n):\n    return PARTS.get(n, str(n))\n"),
     ("src/calc.py", "NAMES = {'the quick brown fox': 'TQBF', 'a lazy old dog': 'ALOD'}\n"),
     ("src/calc.py", "NAMES = ['red', 'green', 'blue']\ndef f():\n    return [g(n) for n in NAMES]\n"),
