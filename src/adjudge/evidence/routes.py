@@ -8,6 +8,7 @@ takes another way than for every other call. What the ways tell is for the score
 from __future__ import annotations
 
 import asyncio
+import re
 import secrets
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -40,6 +41,7 @@ from adjudge.records.sandbox import Ended, ExecResult, SandboxReport, SandboxSpe
 from adjudge.records.testreport import TestOutcome
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES
 from adjudge.syntax.languages import default_test_globs
+from adjudge.syntax.probes.caches import cache_names
 from adjudge.syntax.probes.writing import insert_all
 
 __all__ = ["RoutesCollector"]
@@ -50,6 +52,7 @@ _MAX_FILES: Final = 100
 _MAX_SAID: Final = 32 * 1024 * 1024
 _MAX_FUNCTIONS: Final = 500
 _MAX_ROUTES: Final = 200
+_WORDS: Final = re.compile(r"\w+")
 _RED: Final = (TestOutcome.FAILED, TestOutcome.ERROR)
 
 
@@ -125,6 +128,19 @@ class _Probed:
     files: dict[str, bytes] = field(default_factory=dict)
     old: set[str] = field(default_factory=set)
     """Lines that the baseline has in the same files, without blanks around them."""
+    sources: dict[str, str] = field(default_factory=dict)
+    """Files as they are without probes."""
+
+    def caches(self, change: FileChange, head: Probe) -> frozenset[str]:
+        """Names of caches that a function keeps."""
+        later = [
+            probe.line
+            for other, probe in self.probes
+            if other is change and probe.is_function and probe.line > head.line
+        ]
+        text = self.sources.get(change.path, "")
+        lines = text.splitlines()
+        return cache_names(text, "\n".join(lines[head.line - 1 : min(later, default=len(lines) + 1) - 1]))
 
     async def counted(
         self, request: CommandRun, subject: Subject, commands: CommandCollector, *, red: bool = False
@@ -232,6 +248,7 @@ def _put_probes(changes: Sequence[FileChange], subject: Subject) -> _Probed:
                 continue
             first += len(made.probes)
             probed.old |= _old_lines(change, subject)
+            probed.sources[change.path] = source.decode("utf-8", "replace")
             probed.probes += [(change, probe) for probe in made.probes]
             probed.files[change.path] = insert_all(source, made.inserted)
             folder = change.path.rpartition("/")[0]
@@ -275,7 +292,8 @@ def _functions(probed: _Probed, seen: _Said, others: _Said) -> Iterator[RoutedFu
     """Functions that both kinds of tests entered, with those of their arms that the attempt wrote.
 
     A fork that stands in the baseline, too, is none of the attempt's, wherever it stands now: tests of what
-    was there before take it, and hidden ones may ask for nothing but what is new.
+    was there before take it, and hidden ones may ask for nothing but what is new. Nor is a look into a cache:
+    who asks twice finds something there.
     """
     probes = probed.probes
     heads = {probe.number: (change, probe) for change, probe in probes if probe.is_function}
@@ -290,6 +308,12 @@ def _functions(probed: _Probed, seen: _Said, others: _Said) -> Iterator[RoutedFu
     calls = [said.calls(function_of, heads) for said in (seen, others)]
     for number, arms in islice(mine.items(), _MAX_FUNCTIONS):
         change, head = heads[number]
+        caches = probed.caches(change, head)
+        arms = [
+            arm
+            for arm in arms
+            if caches.isdisjoint(_WORDS.findall(by_number.get(arm.fork or arm.number, arm).text))
+        ]
         if seen.counts[number] and others.counts[number]:
             forks = _Forks(arms, by_number)
             yield RoutedFunction(

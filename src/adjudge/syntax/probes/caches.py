@@ -1,0 +1,40 @@
+"""Names of caches: containers that begin empty and that one function alone fills as it goes.
+
+Whether a call finds something there depends on what was asked before, not on what is asked.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+__all__ = ["cache_names"]
+
+_EMPTY: Final = re.compile(
+    r"(?:\b(?:self|this)\.)?#?\b(\w+)[ \t]*(?::[^=\n]{1,80})?:?=[ \t]*(?:\{\}|dict\(\)|OrderedDict\(\)"
+    r"|new (?:Weak)?Map(?:<[^\n()]{0,80}>)?\(\)|Object\.create\(null\)|make\(map\[[^\n]{1,80}\)"
+    r"|map\[[^\]\n]{1,40}\][\w.*\[\]]{1,40}\{\})|\bvar[ \t]+(\w+)[ \t]+sync\.Map\b"
+)
+_KEPT: Final = (
+    r"\b{name}(?:\[(?![\"'`\d])[^\]\n]{{1,80}}\][ \t]*=(?!=)|\.(?:set|Store|LoadOrStore|put|setdefault)\()"
+)
+_FILLED: Final = r"\b{name}(?:\[[\"'`\d][^\]\n]{{0,80}}\][ \t]*=(?!=)|\.update\()|\bObject\.assign\({name}\b"
+_READ: Final = r"\b(\w+)(?:, *\w+)?[ \t]*:?=[ \t]*(?:self\.|this\.)?#?{name}(?:\[|\.(?:get|Load)\()"
+
+
+def cache_names(text: str, function: str) -> frozenset[str]:
+    """The names of caches that a function keeps, and of what it takes from them.
+
+    Args:
+        text: The whole file.
+        function: The function's own part of it.
+    """
+    found: set[str] = set()
+    for match in _EMPTY.finditer(text):
+        name = re.escape(match[1] or match[2])
+        kept = re.compile(_KEPT.format(name=name))
+        here = len(kept.findall(function))
+        if here and here == len(kept.findall(text)) and not re.search(_FILLED.format(name=name), text):
+            found.add(match[1] or match[2])
+            found.update(re.findall(_READ.format(name=name), function))
+    return frozenset(found)
