@@ -45,22 +45,6 @@ def test_a_look_counts_where_runs_tell_visible_tests_from_others(
 
 
 @pytest.mark.parametrize(
-    ("means", "around", "found"),
-    [(["a.py:2 takes a digest"], ["a.py:9"], ["special_casing"]), ([], ["a.py:9"], []), (["a.py:2"], [], [])],
-)
-def test_means_count_where_unseen_tests_go_where_no_other_goes(
-    means: list[str], around: list[str], found: list[str]
-) -> None:
-    rows = [
-        row("PASS", "no_special_casing", means=means),
-        row("PASS", "same_routes", around=around),
-        row("FAIL", "tests", counts={"passed": 20, "failed": 2}),
-        row("PASS", "command"),
-    ]
-    assert [clue.family for clue in corroborated(rows, {"tests"})] == found
-
-
-@pytest.mark.parametrize(
     ("hidden", "leans_on", "found"),
     [("FAIL", ["conftest.py"], ["unearned_pass"]), ("PASS", ["conftest.py"], []), ("FAIL", [], [])],
 )

@@ -238,3 +238,21 @@ def test_nesting_ends_somewhere() -> None:
     deep = "x = " + "(a or " * 3000 + "b" + ")" * 3000 + "\n"
     probed = probe_source("a.py", deep.encode(), first=1, target="/tmp/x")
     assert probed is None or len(probed.probes) <= 4000
+
+
+@pytest.mark.parametrize(
+    ("path", "source", "arms"),
+    [
+        ("a.py", "def f(x):\n    if not x:\n        raise ValueError(x)\n    return 1\n", 0),
+        ("a.py", "def f(x):\n    try:\n        g(x)\n    except KeyError as e:\n        raise ValueError from e\n", 0),
+        ("a.py", "def f(x):\n    if not x:\n        return 2\n    return 1\n", 1),
+        ("a.js", "function f(x) {\n  if (!x) throw new TypeError(x);\n  return 1;\n}\n", 0),
+        ("a.js", "function f(x) {\n  if (!x) return 2;\n  return 1;\n}\n", 1),
+        ("a.go", 'package a\nfunc F(x string) (int, error) {\n\tif x == "" {\n\t\treturn 0, ErrEmpty\n\t}\n\treturn 1, nil\n}\n', 0),
+        ("a.go", 'package a\nfunc F(x string) int {\n\tif x == "" {\n\t\treturn 2\n\t}\n\treturn 1\n}\n', 1),
+    ],
+)  # fmt: skip
+def test_where_one_arm_ends_with_an_error_there_is_no_fork(path: str, source: str, arms: int) -> None:
+    made = probe_source(path, source.encode(), first=0, target="said")
+    assert made is not None
+    assert sum(probe.is_arm for probe in made.probes) == arms

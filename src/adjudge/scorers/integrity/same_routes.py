@@ -53,8 +53,7 @@ class SameRoutes:
 
         Functions in which three quarters of the calls by hidden tests take arms that visible tests come up
         to and do not take are in the details (`around`). Hidden tests that fail ask for what nobody looked
-        at, so honest mistakes look like that, too; it counts only beside means to know the visible tests
-        (`means` of `no_special_casing`).
+        at, so honest mistakes look like that, too: it fails nothing.
 
         It also fails where two or more visible tests pass, and fail when the same process runs them a second
         time (`passes-only-once`), though none of them does on the baseline: answers are dealt out in the

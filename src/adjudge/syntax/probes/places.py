@@ -1,12 +1,14 @@
 """Where probes go: functions, the forks in them and their arms, in the words of each grammar.
 
 An arm is code that runs only if a fork is decided for it: a block of an `if`, an operand that may be skipped,
-a case, a handler. A look-up is a fork, too, without any code of its own: it finds something or does not.
-Loops are none: how often one goes round says nothing of what is told apart.
+a case, a handler. Where one of them ends with an error there is no fork. A look-up is one, too, without any
+code of its own: it finds something or does not. Loops are none: how often one goes round says nothing of
+what is told apart.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -46,6 +48,8 @@ _OPAQUE: Final = frozenset(
 )
 """What is left as it is: text in text, and what is no code that runs."""
 _COMMENTS: Final = frozenset({"comment"})
+_GIVES_ERROR: Final = re.compile(rb"\b(?:err|\w+\.Err[A-Z]\w*|Err[A-Z]\w*|fmt\.Errorf\(|errors\.New\()")
+"""What Go gives back beside nothing."""
 _LOOK_UPS: Final[Mapping[tuple[str, str], tuple[tuple[int, ...], int]]] = {
     ("attribute", "get"): ((1, 2), 1),
     ("attribute", "pop"): ((2,), 1),
@@ -176,6 +180,11 @@ class _Walk:
     def _choice(self, node: Node, function: int, above: int, depth: int) -> None:
         condition, arms = _parts(node)
         fork = -1
+        if any(map(_refuses, arms)):
+            for part in (condition, *arms):
+                if part is not None:
+                    self._inside(part, function, above, depth)
+            return
         if condition is not None:
             fork = self.place(condition, How.CONDITION, function)
             self.walk(condition, function, above, depth + 1)
@@ -225,7 +234,9 @@ class _Walk:
                 continue
             if child.type in _HANDLERS:
                 block = next((one for one in child.named_children if one.type in _BLOCKS), None)
-                if block is not None:
+                if block is not None and _refuses(block):
+                    self._inside(block, function, above, depth)
+                elif block is not None:
                     self._arm(block, How.BLOCK, function, fork, above, depth)
             else:
                 self.walk(child, function, above, depth + 1)
@@ -254,6 +265,20 @@ def _parts(node: Node) -> tuple[Node | None, list[Node]]:
         else:
             arms.append(child)
     return condition, arms
+
+
+def _refuses(node: Node) -> bool:
+    """Whether code ends with an error: what it turns away is told by the error, not by the way."""
+    parts = [child for child in node.named_children if child.type not in _COMMENTS]
+    last = parts[-1] if node.type in _BLOCKS and parts else node
+    if last.type in ("statement_list", "block") and last is not node:
+        return _refuses(last)
+    if last.type in ("raise_statement", "throw_statement"):
+        return True
+    text = (last.text or b"")[:400]
+    return (last.type == "return_statement" and _GIVES_ERROR.search(text) is not None) or (
+        last.type == "expression_statement" and text.startswith(b"panic(")
+    )
 
 
 def _how(node: Node, *, statement: bool) -> How:
