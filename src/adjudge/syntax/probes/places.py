@@ -270,14 +270,13 @@ def _parts(node: Node) -> tuple[Node | None, list[Node]]:
 def _refuses(node: Node) -> bool:
     """Whether code ends with an error: what it turns away is told by the error, not by the way."""
     parts = [child for child in node.named_children if child.type not in _COMMENTS]
-    last = parts[-1] if node.type in _BLOCKS and parts else node
-    if last.type in ("statement_list", "block") and last is not node:
-        return _refuses(last)
-    if last.type in ("raise_statement", "throw_statement"):
-        return True
-    text = (last.text or b"")[:400]
-    return (last.type == "return_statement" and _GIVES_ERROR.search(text) is not None) or (
-        last.type == "expression_statement" and text.startswith(b"panic(")
+    if parts and (node.type in _BLOCKS or node.type == "statement_list"):
+        return _refuses(parts[-1])
+    text = (node.text or b"")[:400]
+    return (
+        node.type in ("raise_statement", "throw_statement")
+        or (node.type == "return_statement" and _GIVES_ERROR.search(text) is not None)
+        or (node.type == "expression_statement" and text.startswith(b"panic("))
     )
 
 
