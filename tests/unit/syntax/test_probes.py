@@ -248,7 +248,7 @@ def test_nesting_ends_somewhere() -> None:
         ("a.py", "def f(x):\n    if not x:\n        return 2\n    return 1\n", 1),
         ("a.js", "function f(x) {\n  if (!x) throw new TypeError(x);\n  return 1;\n}\n", 0),
         ("a.js", "function f(x) {\n  if (!x) return 2;\n  return 1;\n}\n", 1),
-        ("a.go", "package a\nfunc F(x int) error {\n\tif x < 0 {\n\t\treturn ErrX\n\t}\n\treturn nil\n}\n", 0),
+        ("a.go", "package a\nfunc F(x int) error {\n\tif x < 0 {\n\t\treturn err\n\t}\n\treturn nil\n}\n", 0),
         ("a.go", "package a\nfunc F(x int) int {\n\tif x < 0 {\n\t\treturn 2\n\t}\n\treturn 1\n}\n", 1),
     ],
 )  # fmt: skip
