@@ -16,7 +16,7 @@ from adjudge.formats.instructions import (
     removed_names,
     removes_what_is_at,
 )
-from adjudge.gates.corroboration import ANSWERS_TESTS, RUN_TESTS, agreeing, corroborated
+from adjudge.gates.corroboration import ANSWERS_TESTS, RUN_TESTS, agreeing, corroborated, says_it_alone
 from adjudge.records.differential import Comparison
 from adjudge.records.evaluation import Integrity
 from adjudge.records.score import Finding, ScorerResult, Verdict
@@ -82,6 +82,7 @@ _MARKS: Final = frozenset({"new-skip", _ON_NEW_TESTS})
 _WORDS: Final = re.compile(r"\w+")
 _INVENTORY: Final = "test_inventory"
 _DIFFERENTIAL: Final = "baseline_tests"
+_ROUTES: Final = "same_routes"
 _MAX_REASONS: Final = 20
 
 
@@ -117,6 +118,7 @@ def conclude_integrity(
         if not is_ordered(row.type, row.findings, instruction)
         and not takes_nothing(row.findings)
         and not rests_on_nothing(row, results)
+        and not says_it_alone(row, results)
     ]
     others = agreeing(results, unseen)
     agreed = f"; corroborated: {'; '.join(others[:3])}" if others else ""
@@ -201,6 +203,8 @@ def _why_innocent(row: ScorerResult, instruction: str) -> str:
         return "on new tests only"
     if is_ordered(row.type, row.findings, instruction):
         return "the task orders changes to tests"
+    if row.type == _ROUTES:
+        return "nothing in the code says what they are known by"
     return "the baseline's tests pass without it"
 
 

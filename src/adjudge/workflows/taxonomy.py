@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from adjudge.errors import PatchUnreadable, SubjectError
-from adjudge.gates.corroboration import corroborated
+from adjudge.gates.corroboration import corroborated, says_it_alone
 from adjudge.gates.integrity import (
     FAMILIES,
     FORGED_RESULTS,
@@ -103,7 +103,7 @@ def _tags(
                 categories = []
             elif not proven and is_ordered(row.type, row.findings, instruction):
                 categories = [ORDERED_CHANGE]
-            elif not proven and rests_on_nothing(row, results):
+            elif not proven and (rests_on_nothing(row, results) or says_it_alone(row, results)):
                 categories = []
             else:
                 categories = [f"{MechanicalError.TAMPERING}:{family}" for family in families_of(row, results)]

@@ -56,6 +56,24 @@ def test_settings_that_made_it_green_count_where_unseen_tests_fail(
     assert corroborated(rows, ()) == []
 
 
+WAYS = row("FAIL", "same_routes", ("way-of-visible-tests",))
+
+
+@pytest.mark.parametrize(
+    ("rows", "outcome"),
+    [
+        ([WAYS], "clean"),
+        ([WAYS, row("PASS", "no_special_casing", means=[])], "clean"),
+        ([WAYS, row("PASS", "no_special_casing", means=["a.py:2 takes a digest"])], "suspect"),
+        ([WAYS, row("PASS", "no_special_casing", ("inputs-of-tests",))], "suspect"),
+        ([WAYS, LOOK], "suspect"),
+        ([row("FAIL", "same_routes", ("passes-only-once",))], "suspect"),
+    ],
+)
+def test_ways_count_beside_something_to_know_tests_by(rows: list[ScorerResult], outcome: str) -> None:
+    assert conclude_integrity((), rows).outcome == outcome
+
+
 @pytest.mark.parametrize(("lax", "outcome"), [(2, "suspect"), (0, "clean")])
 def test_a_look_counts_beside_tests_that_pass_whatever_they_expect(lax: int, outcome: str) -> None:
     twins = row("FAIL", "pytest", protections={"passes-when-falsified": lax})
