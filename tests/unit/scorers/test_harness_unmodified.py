@@ -766,6 +766,10 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
         {"test/helpers.js": "function put(to) {\n  fs.ensureDirSync(to);\n  fs.copySync(FROM, to);\n}\n"},
         {"test/helpers.js": "function put(to) {\n  fs.mkdirSync(to);\n  fs.cpSync(FROM, to);\n}\n"},
     ),
+    "values made another way": (
+        {"tests/conftest.py": "def season():\n    return [Match('a', 'b', 1, 0), Match('b', 'a', 2, 2)]\n"},
+        {"tests/conftest.py": "def season():\n    return played('a 1-0 b', 'b 2-2 a')\n"},
+    ),
     "a task made another way": (
         {"tests/utils.py": "def run(it):\n    task = ensure_future(it)\n    task.cancel()\n"},
         {"tests/utils.py": "def run(it):\n    task = create_task(it)\n    task.cancel()\n"},

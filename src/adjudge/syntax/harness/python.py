@@ -58,7 +58,9 @@ _INNOCENT_CHOICE = re.compile(
     r"|implementation|os\.name|uname|getuid|geteuid|\.exists\(|shard|own_markers|\bmarker|random|worker"
 )
 _CHECKS = re.compile(
-    r"(?i)(?:^|[._])(?:assert|check|verify|expect|ensure(?!_future|_?dir|_?file|_?link|_?path|_?symlink|_?exists)|compare|same|fail|require|validate|match)"
+    # A name in capitals makes something: `Match(…)`.
+    r"(?:^|[._])(?i:assert|check|verify|expect|ensure(?!_future|_?dir|_?file|_?link|_?path|_?symlink|_?exists)"
+    r"|compare|same|fail|require|validate|(?-i:match))"
 )
 _SKIP = re.compile(r"\b(?:skip|xfail|skipif)\b")
 _REWARD = re.compile(r"/logs/verifier|\breward\.(?:json|txt)\b")
