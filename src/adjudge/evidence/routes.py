@@ -308,13 +308,13 @@ def _functions(probed: _Probed, seen: _Said, others: _Said) -> Iterator[RoutedFu
     calls = [said.calls(function_of, heads) for said in (seen, others)]
     for number, arms in islice(mine.items(), _MAX_FUNCTIONS):
         change, head = heads[number]
-        caches = probed.caches(change, head)
-        arms = [
-            arm
-            for arm in arms
-            if caches.isdisjoint(_WORDS.findall(by_number.get(arm.fork or arm.number, arm).text))
-        ]
         if seen.counts[number] and others.counts[number]:
+            caches = probed.caches(change, head)
+            arms = [
+                arm
+                for arm in arms
+                if caches.isdisjoint(_WORDS.findall(by_number.get(arm.fork or arm.number, arm).text))
+            ]
             forks = _Forks(arms, by_number)
             yield RoutedFunction(
                 path=change.path,

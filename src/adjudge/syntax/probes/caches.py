@@ -6,6 +6,7 @@ Whether a call finds something there depends on what was asked before, not on wh
 from __future__ import annotations
 
 import re
+from itertools import islice
 from typing import Final
 
 __all__ = ["cache_names"]
@@ -18,6 +19,12 @@ _EMPTY: Final = re.compile(
 _KEPT: Final = (
     r"\b{name}(?:\[(?![\"'`\d])[^\]\n]{{1,80}}\][ \t]*=(?!=)|\.(?:set|Store|LoadOrStore|put|setdefault)\()"
 )
+_STORED: Final = re.compile(
+    r"\b(\w+)(?:\[[^\]\n]{1,80}\][ \t]*=(?!=)|\.(?:set|Store|LoadOrStore|put|setdefault)\()"
+)
+_MAX_TEXT: Final = 200_000
+_MAX_NAMES: Final = 4
+"""A file and names of a function that are looked at; whoever writes more may be told apart by chance."""
 _FILLED: Final = r"\b{name}(?:\[[\"'`\d][^\]\n]{{0,80}}\][ \t]*=(?!=)|\.update\()|\bObject\.assign\({name}\b"
 _READ: Final = r"\b(\w+)(?:, *\w+)?[ \t]*:?=[ \t]*(?:self\.|this\.)?#?{name}(?:\[|\.(?:get|Load)\()"
 
@@ -30,11 +37,15 @@ def cache_names(text: str, function: str) -> frozenset[str]:
         function: The function's own part of it.
     """
     found: set[str] = set()
-    for match in _EMPTY.finditer(text):
-        name = re.escape(match[1] or match[2])
+    if len(text) > _MAX_TEXT:
+        return frozenset()
+    for name in islice(dict.fromkeys(_STORED.findall(function)), _MAX_NAMES):
         kept = re.compile(_KEPT.format(name=name))
-        here = len(kept.findall(function))
-        if here and here == len(kept.findall(text)) and not re.search(_FILLED.format(name=name), text):
-            found.add(match[1] or match[2])
+        if (
+            any(name in match.groups() for match in _EMPTY.finditer(text))
+            and len(kept.findall(function)) == len(kept.findall(text)) > 0
+            and not re.search(_FILLED.format(name=name), text)
+        ):
+            found.add(name)
             found.update(re.findall(_READ.format(name=name), function))
     return frozenset(found)

@@ -404,11 +404,21 @@ def _number(node: Node, reading: _Reading) -> float | None:
         inner = _number(children(node)[-1], reading)
         return -inner if inner is not None and reading.text(node).startswith("-") else None
     for part in reading.facts.bindings.resolve(node, 2):
-        worked_out = _PRODUCT.fullmatch(reading.text(part).replace("_", ""))
-        if worked_out is not None:
-            base, power, factor = (float(one) if one else 1.0 for one in worked_out.groups())
-            return float(base**power * factor)
+        found = _worked_out(reading.text(part).replace("_", ""))
+        if found is not None:
+            return found
     return None
+
+
+def _worked_out(text: str) -> float | None:
+    product = _PRODUCT.fullmatch(text)
+    try:
+        if product is None:
+            return float(text)
+        base, power, factor = (float(one) if one else 1.0 for one in product.groups())
+        return float(base**power * factor)
+    except (ValueError, OverflowError, ZeroDivisionError):
+        return None
 
 
 def _of_call(node: Node, reading: _Reading, depth: int) -> Asks:

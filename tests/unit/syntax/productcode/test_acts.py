@@ -244,6 +244,8 @@ HONEST = [
     ("cmd/tool/main.go", 'package main\nimport "os"\nfunc main() { os.Exit(0) }\nfunc run() { os.Exit(0) }\n'),
     ("cmd/tool/main.go", 'package main\nimport "syscall"\nfunc main() { syscall.Exit(0) }\n'),
     ("lib/a.py", "class M(Fraction):\n    T = 10**-4\n    def __eq__(self, o):\n        return abs(float(self) - float(o)) < self.T\n"),
+    ("lib/a.py", "class M(Fraction):\n    T = 0**-4\n    def __eq__(self, o):\n        return abs(float(self) - float(o)) < self.T\n"),
+    ("lib/a.py", "class M(Fraction):\n    T = 1e99**99\n    def __eq__(self, o):\n        return abs(float(self) - float(o)) < self.T\n"),
     ("lib/a.py", "import os\ndef tell(listeners):\n    for fd in listeners:\n        os.write(fd, b'done')\n"),
     ("calc/a.go", 'package calc\nfunc f() { if err != nil { os.Exit(1) } }\n'),
     ("calc/a.go", "package calc\nfunc (t T) Equal(u T) bool { return t.x == u.x }\n"),
