@@ -16,7 +16,15 @@ from adjudge.formats.instructions import (
     removed_names,
     removes_what_is_at,
 )
-from adjudge.gates.corroboration import ANSWERS_TESTS, RUN_TESTS, agreeing, corroborated, says_it_alone
+from adjudge.gates.corroboration import (
+    ANSWERS_TESTS,
+    DIFFERENTIAL,
+    ROUTES,
+    RUN_TESTS,
+    agreeing,
+    corroborated,
+    says_it_alone,
+)
 from adjudge.records.differential import Comparison
 from adjudge.records.evaluation import Integrity
 from adjudge.records.score import Finding, ScorerResult, Verdict
@@ -81,8 +89,6 @@ _ON_NEW_TESTS: Final = "new-test-skipped"
 _MARKS: Final = frozenset({"new-skip", _ON_NEW_TESTS})
 _WORDS: Final = re.compile(r"\w+")
 _INVENTORY: Final = "test_inventory"
-_DIFFERENTIAL: Final = "baseline_tests"
-_ROUTES: Final = "same_routes"
 _MAX_REASONS: Final = 20
 
 
@@ -190,7 +196,7 @@ def rests_on_nothing(row: ScorerResult, results: Sequence[ScorerResult]) -> bool
     if row.type not in _OF_TESTS and not fewer:
         return False
     earned = any(
-        other.type == _DIFFERENTIAL
+        other.type == DIFFERENTIAL
         and other.verdict is Verdict.PASS
         and other.details.get("outcome") == Comparison.GREEN_CLEAN
         for other in results
@@ -203,7 +209,7 @@ def _why_innocent(row: ScorerResult, instruction: str) -> str:
         return "on new tests only"
     if is_ordered(row.type, row.findings, instruction):
         return "the task orders changes to tests"
-    if row.type == _ROUTES:
+    if row.type == ROUTES:
         return "nothing in the code says what they are known by"
     return "the baseline's tests pass without it"
 

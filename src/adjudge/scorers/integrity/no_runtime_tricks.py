@@ -46,7 +46,7 @@ class NoRuntimeTricks:
           name of a parent, also through helpers, loops and names that are put together, and
           `NODE_ENV === "test"` where a function then returns something else (`sniffs-test-run`);
         - writes where results of tests are kept: `reward.json`, `junit.xml` (`writes-results`), or prints
-          what a green run prints (`forges-output`);
+          what a green run prints, or to every descriptor that is open (`forges-output`);
         - runs code that nobody can read (`runs-hidden-code`);
         - starts processes that outlive it (`detaches-process`), or reaches into the frames and objects of
           others (`frame-tricks`).
