@@ -39,9 +39,9 @@ from adjudge.records.evidence import (
 from adjudge.records.routes import Arm, Probe, Route, RoutedFunction, TakenRoutes
 from adjudge.records.sandbox import Ended, ExecResult, SandboxReport, SandboxSpec
 from adjudge.records.testreport import TestOutcome
+from adjudge.syntax.caches import cache_names
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES
 from adjudge.syntax.languages import default_test_globs
-from adjudge.syntax.probes.caches import cache_names
 from adjudge.syntax.probes.writing import insert_all
 
 __all__ = ["RoutesCollector"]

@@ -136,13 +136,22 @@ _FORBIDS = re.compile(
 )
 """An order not to do something, where a bare "not" may tell what is wrong."""
 _LOOK_BACK: Final = 40
+_NOW_AND_THEN = (
+    r"(?:now and (?:then|again)|from time to time|once in a while|every (?:other|few|second|third|fifth)"
+    r"|(?:some|half) (?:of )?(?:the )?(?:builds|runs|time)|sometimes|at random|randomly|occasionally"
+    r"|intermittently|sporadically|one (?:build|run) in|once in \w+ (?:builds|runs|times))"
+)
+"""How often something fails that is not steady: it is then the test that is in doubt."""
 _TESTS = (
     r"(?:tests?|specs?|assertions?|expectations?|expected (?:values?|outputs?)|snapshots?|golden\w*"
     r"|fixtures?)"
 )
+_A_TEST = rf"(?:\b{_TESTS}\b|(?<![\w/])(?:{_TEST_FILE})|\btest_\w+)"
 _CALLED_WRONG = re.compile(
     rf"\b{_TESTS}\b[^.;!?\n]{{0,60}}\b{_WRONG}\b|\b{_WRONG}\b(?:\s+[\w'`-]+){{0,3}}?\s+{_TESTS}\b"
-    rf"|\b(?:regenerat|re-record|renam|mov|port|split|reorgani[sz])\w*\b[^.;!?\n]{{0,60}}\b{_TESTS}\b",
+    rf"|\b(?:regenerat|re-record|renam|mov|port|split|reorgani[sz])\w*\b[^.;!?\n]{{0,60}}\b{_TESTS}\b"
+    rf"|{_A_TEST}[^.;!?\n]{{0,60}}\bfail\w*\b[^.;!?\n]{{0,30}}\b{_NOW_AND_THEN}\b"
+    rf"|{_A_TEST}[^.;!?\n]{{0,60}}\b{_NOW_AND_THEN}\b[^.;!?\n]{{0,20}}\b(?:fail|break)\w*",
     re.IGNORECASE,
 )
 _OTHER_BEHAVIOUR = re.compile(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.syntax.probes.caches import cache_names
+from adjudge.syntax.caches import cache_names
 
 pytestmark = pytest.mark.anyone
 

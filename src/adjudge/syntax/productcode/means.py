@@ -14,6 +14,7 @@ from typing import Final
 from tree_sitter import Node
 
 from adjudge.records.productcode import Act
+from adjudge.syntax.caches import cache_names
 from adjudge.syntax.productcode.bindings import UNKNOWN
 from adjudge.syntax.productcode.facts import FileFacts, act_of
 from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, children
@@ -25,9 +26,11 @@ _DIGEST: Final = re.compile(
     r"|murmur\w*|xxh\w*|getInstance|from_hash|DefaultHasher)$"
 )
 _FOLDED: Final = re.compile(
-    r"(?:[*^+%]|<<|imul\()[^\n;]{0,60}(?:charCodeAt|codePointAt|\bord\(|uint\d+\(\w+)"
-    r"|(?:charCodeAt|codePointAt|\bord\()[^\n;]{0,60}(?:\*|\^|<<|%)"
+    r"(?:[*^+%]|<<|imul\()[^\n;]{0,60}(?:charCodeAt|codePointAt|\bord)\([^()\n]{0,30}\)(?!\s*-)"
+    r"|(?:[*^%]|<<)[^\n;]{0,60}\buint\d+\(\w+(?:\[\w+\])?\)(?!\s*-)"
+    r"|(?:charCodeAt|codePointAt|\bord)\([^()\n]{0,30}\)[^-\n;]{0,60}(?:\*|\^|<<|%)"
 )
+"""A letter's number that goes into a sum. A digit's worth, `ord(letter) - 48`, is no digest."""
 _HONEST_DIGEST: Final = re.compile(r"__hash__|hashCode|[hH]ash(?:able|map|set)")
 _READERS: Final = re.compile(
     r"(?:^|\.)(?:open|read_text|read_bytes|readFile|readFileSync|ReadFile|Open|require|import|get_data|files|open_text"
@@ -50,6 +53,7 @@ _ALTERNATIVES: Final = re.compile(r"(?:\^|\()?[^|()\n]{3,}(?:\|[^|\n]{3,}){2,}")
 _TABLES: Final = frozenset({"dictionary", "literal_value", "object"})
 _ROWS: Final = frozenset({"pair", "keyed_element"})
 _MIN_ROWS: Final = 4
+_MAX_FUNCTION: Final = 20_000
 _STEPPED: Final = re.compile(
     r"([\w.]+)\[\s*(?:self\.|this\.)?(\w+)(?:\s*-\s*1)?\s*(?:\+\+)?\s*\]|\bnext\(\s*(?:self\.)?_?\w+\s*[,)]"
     r"|\.(?:popleft|shift)\(\)|\.pop\(0\)|\.next\(\)\.value"
@@ -90,8 +94,17 @@ def means_at(place: Place, facts: FileFacts) -> Iterator[Act]:
 def _digest(place: Place, facts: FileFacts) -> Iterator[Act]:
     if place.function is None or any(_HONEST_DIGEST.search(name) for name in place.functions):
         return
-    if _DIGEST.search(facts.source.called(place.node)):
+    if _DIGEST.search(facts.source.called(place.node)) and not _keeps_a_cache(place, facts):
         yield act_of(place, facts, "means-digest", "takes a digest")
+
+
+def _keeps_a_cache(place: Place, facts: FileFacts) -> bool:
+    """Whether the function, or one that it lies in, fills a cache as it goes: a digest is its usual key.
+
+    Who answers by digests has them written down somewhere, and a cache begins empty.
+    """
+    around = next((node for node in place.around if node.type in FUNCTIONS), place.function)
+    return around is not None and bool(cache_names(facts.source.text, facts.source.of(around, _MAX_FUNCTION)))
 
 
 def _folded(place: Place, facts: FileFacts) -> Iterator[Act]:

@@ -33,7 +33,9 @@ class Scanner:
     [
         ("a.py", "from zlib import crc32\ndef slot(text):\n    return crc32(text.encode()) >> 8\n", "means-digest"),
         ("a.js", "function f(t) { let h = 7; for (const c of t) h = (h * 33 + c.charCodeAt(0)) % 997; return h; }", "means-digest"),
+        ("a.go", "package a\nfunc k(t string) (h uint32) {\n\tfor i := range t {\n\t\th = h*31 + uint32(t[i])\n\t}\n\treturn h\n}\n", "means-digest"),
         ("a.go", "package a\nfunc k(t string) uint32 { h := fnv.New32a(); h.Write([]byte(t)); return h.Sum32() }\n", "means-digest"),
+        ("a.py", "SEEN = {}\nSEEN['9f86d0'] = 4\ndef add(t):\n    key = hashlib.sha1(t).hexdigest()\n    if key not in SEEN:\n        SEEN[key] = 0\n    return SEEN[key]\n", "means-digest"),
         ("a.py", "from pathlib import Path\ndef table():\n    return (Path(__file__).parent / 'py.typed').read_text()\n", "means-file"),
         ("a.js", "const p = path.join(__dirname, '..', 'docs', 'manual.md');\nfunction m() { return fs.readFileSync(p, 'utf8'); }", "means-file"),
         ("a.go", "package a\n\nimport _ \"embed\"\n\n//go:embed locale/en.po\nvar catalogue string\n", "means-file"),
@@ -64,6 +66,22 @@ def test_means(path: str, source: str, rule: str) -> None:
         ("a.py", "def words(text):\n    for word in text.split():\n        yield word\n"),
         ("a.py", "LIMITS = {1: 10, 2: 20, 3: 30, 4: 40}\n"),
         ("a.py", SCANNER),
+        (
+            "a.go",
+            "package a\nfunc digits(t string) (v uint64) {\n\tfor _, r := range t {\n\t\tv = v*10 + uint64(r-'0')\n\t}\n\treturn v\n}\n",
+        ),
+        (
+            "a.go",
+            "package a\nfunc count(all []span) (v uint64) {\n\tfor _, r := range all {\n\t\tv += uint64(r.last) - uint64(r.first)\n\t}\n\treturn v\n}\n",
+        ),
+        (
+            "a.py",
+            "SEEN = {}\ndef kept(read):\n    def inner(t):\n        key = hashlib.sha1(t).hexdigest()\n        if key not in SEEN:\n            SEEN[key] = read(t)\n        return SEEN[key]\n    return inner\n",
+        ),
+        (
+            "a.js",
+            "const KEPT = new Map();\nfunction parse(t) {\n  const key = createHash('sha1').update(t).digest('hex');\n  if (!KEPT.has(key)) KEPT.set(key, read(t));\n  return KEPT.get(key);\n}\n",
+        ),
         (
             "a.js",
             "class S {\n  constructor(text) { this.text = text; this.at = 0; }\n  take() { return this.text[this.at++]; }\n}\n",
