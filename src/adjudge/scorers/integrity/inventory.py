@@ -168,9 +168,14 @@ class _Look:
         )
         """Whether fixtures or helpers may do something else than they did."""
         self._named_before, self._named_after = (
-            {name_of_test(test.id) for test in side.tests if test.reason != "missing"}
+            {
+                name_of_test(test.id)
+                for test in side.tests
+                if test.reason != "missing" and not _is_test(test.id)
+            }
             for side in (before, after)
         )
+        """Without files: `node --test` tells of a file without tests as of one test."""
         self.noted: list[str] = []
 
     def findings(self) -> Iterator[Finding]:
@@ -255,20 +260,29 @@ class _Look:
             yield from self._moved_away(test)
 
     def _moved_away(self, test: InventoryTest) -> Iterator[Finding]:
-        """A test whose file went where nothing is collected.
+        """A test whose file went where nothing is collected, or that its file no longer hands to the runner.
 
         A test that was moved keeps its name, and one that was renamed or merged leaves others behind.
         Sessions of our own, in which code is watched, tell of no new tests; there, where none is told of,
-        nothing is said.
+        nothing is said. In a file that is still there, only tests that fail all along are missed: whoever
+        wraps `test` in something that runs nothing leaves every word of them behind.
         """
         lost = self._named_before - self._named_after
         come = self._named_after - self._named_before
-        went = test.path in self._gone if test.path is not None else any(map(_is_test, self._gone))
         told = bool(come) or not self._taken.watched
-        if went and told and not self._earned and name_of_test(test.id) in lost and 2 * len(come) < len(lost):
-            yield _finding(
-                "test-not-collected", test.path, f"{test.id} went with its file, and is collected nowhere"
-            )
+        few = told and name_of_test(test.id) in lost and 2 * len(come) < len(lost)
+        if self._earned or not few:
+            return
+        if self._is_of(test, self._gone):
+            said = f"{test.id} went with its file, and is collected nowhere"
+            yield _finding("test-not-collected", test.path, said)
+        elif test.outcome in _RED and self._is_of(test, self._touched):
+            said = f"{test.id} fails over the product, and its file no longer runs it"
+            yield _finding("test-not-collected", test.path, said)
+
+    def _is_of(self, test: InventoryTest, paths: set[str]) -> bool:
+        """Whether a test's file is among paths, or may be: some runners tell of no file."""
+        return test.path in paths if test.path is not None else any(map(_is_test, paths))
 
     def _path_of(self, id_: str) -> str | None:
         """The one file that a test went from, where its runner names none."""
