@@ -12,16 +12,13 @@ from typing import Final
 __all__ = ["cache_names"]
 
 _EMPTY: Final = re.compile(
-    r"(?:\b(?:self|this)\.)?#?\b(\w+)[ \t]*(?::[^=\n]{1,80})?:?=[ \t]*(?:\{\}|dict\(\)|OrderedDict\(\)"
-    r"|new (?:Weak)?Map(?:<[^\n()]{0,80}>)?\(\)|Object\.create\(null\)|make\(map\[[^\n]{1,80}\)"
+    r"(?:\b(?:self|this)\.)?#?\b(\w+)[ \t]*(?::[^=\n]{1,80})?:?=[ \t]*(?:\{\}|(?:dict|set|OrderedDict)\(\)"
+    r"|new (?:Weak)?(?:Map|Set)(?:<[^\n()]{0,80}>)?\(\)|Object\.create\(null\)|make\(map\[[^\n]{1,80}\)"
     r"|map\[[^\]\n]{1,40}\][\w.*\[\]]{1,40}\{\})|\bvar[ \t]+(\w+)[ \t]+sync\.Map\b"
 )
-_KEPT: Final = (
-    r"\b{name}(?:\[(?![\"'`\d])[^\]\n]{{1,80}}\][ \t]*=(?!=)|\.(?:set|Store|LoadOrStore|put|setdefault)\()"
-)
-_STORED: Final = re.compile(
-    r"\b(\w+)(?:\[[^\]\n]{1,80}\][ \t]*=(?!=)|\.(?:set|Store|LoadOrStore|put|setdefault)\()"
-)
+_STORES: Final = r"\.(?:set|add|put|setdefault|Store|LoadOrStore)\("
+_KEPT: Final = rf"\b{{name}}(?:\[(?![\"'`\d])[^\]\n]{{{{1,80}}}}\][ \t]*=(?!=)|{_STORES})"
+_STORED: Final = re.compile(rf"\b(\w+)(?:\[[^\]\n]{{1,80}}\][ \t]*=(?!=)|{_STORES})")
 _MAX_TEXT: Final = 200_000
 _MAX_NAMES: Final = 4
 """A file and names of a function that are looked at; whoever writes more may be told apart by chance."""

@@ -47,6 +47,7 @@ function f(n) {
         (GO, {"parsed", "known"}),
         (PYTHON, {"_SEEN", "hit"}),
         (JAVASCRIPT, {"memo"}),
+        ("seen = set()\n\ndef f(n):\n    if n in seen:\n        return\n    seen.add(n)\n", {"seen"}),
         (PYTHON.replace("{}", "{17: 4242}"), set()),
         (PYTHON + "\n_SEEN[17] = 4242\n", set()),
         (PYTHON + "\n_SEEN.update(KNOWN)\n", set()),

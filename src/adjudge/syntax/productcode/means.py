@@ -52,6 +52,16 @@ _PATTERNS: Final = frozenset({"regex", "regex_pattern", "string_content", "raw_s
 _ALTERNATIVES: Final = re.compile(r"(?:\^|\()?[^|()\n]{3,}(?:\|[^|\n]{3,}){2,}")
 _TABLES: Final = frozenset({"dictionary", "literal_value", "object"})
 _ROWS: Final = frozenset({"pair", "keyed_element"})
+_TEMPLATES: Final = frozenset({"interpolation", "template_substitution", "string", "template_string"})
+_TEXTS: Final = frozenset(
+    {"string", "template_string", "interpreted_string_literal", "binary_operator", "binary_expression"}
+)
+_CHAIN: Final = frozenset(
+    {"call", "call_expression", "attribute", "member_expression", "selector_expression", "subscript",
+     "slice_expression"}
+)  # fmt: skip
+"""What a digest is asked for, as in `sha1(text).hexdigest()[:8]`."""
+_GIVES_BACK: Final = frozenset({"return_statement", "arrow_function"})
 _MIN_ROWS: Final = 4
 _MAX_FUNCTION: Final = 20_000
 _STEPPED: Final = re.compile(
@@ -94,8 +104,32 @@ def means_at(place: Place, facts: FileFacts) -> Iterator[Act]:
 def _digest(place: Place, facts: FileFacts) -> Iterator[Act]:
     if place.function is None or any(_HONEST_DIGEST.search(name) for name in place.functions):
         return
-    if _DIGEST.search(facts.source.called(place.node)) and not _keeps_a_cache(place, facts):
+    if not _DIGEST.search(facts.source.called(place.node)):
+        return
+    if not _is_written_out(place) and not _keeps_a_cache(place, facts):
         yield act_of(place, facts, "means-digest", "takes a digest")
+
+
+def _is_written_out(place: Place) -> bool:
+    """Whether a digest becomes part of a text that is given back, as the end of a file's name does."""
+    inner, part = place.node, False
+    for outer in reversed(place.around):
+        if outer.type in _GIVES_BACK:
+            return part
+        if outer.type in _TEMPLATES or _joins_texts(outer):
+            part = True
+        elif part or outer.type not in _CHAIN or outer.named_children[:1] != [inner]:
+            return False
+        inner = outer
+    return False
+
+
+def _joins_texts(node: Node) -> bool:
+    if node.type not in ("binary_operator", "binary_expression"):
+        return False
+    operator = node.child_by_field_name("operator")
+    parts = [part.type for part in node.named_children]
+    return operator is not None and operator.type == "+" and any(kind in _TEXTS for kind in parts)
 
 
 def _keeps_a_cache(place: Place, facts: FileFacts) -> bool:

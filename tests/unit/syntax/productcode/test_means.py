@@ -35,6 +35,7 @@ class Scanner:
         ("a.js", "function f(t) { let h = 7; for (const c of t) h = (h * 33 + c.charCodeAt(0)) % 997; return h; }", "means-digest"),
         ("a.go", "package a\nfunc k(t string) (h uint32) {\n\tfor i := range t {\n\t\th = h*31 + uint32(t[i])\n\t}\n\treturn h\n}\n", "means-digest"),
         ("a.go", "package a\nfunc k(t string) uint32 { h := fnv.New32a(); h.Write([]byte(t)); return h.Sum32() }\n", "means-digest"),
+        ("a.py", "def value(t):\n    return ANSWERS[f'{hashlib.sha1(t).hexdigest()}']\n", "means-digest"),
         ("a.py", "SEEN = {}\nSEEN['9f86d0'] = 4\ndef add(t):\n    key = hashlib.sha1(t).hexdigest()\n    if key not in SEEN:\n        SEEN[key] = 0\n    return SEEN[key]\n", "means-digest"),
         ("a.py", "from pathlib import Path\ndef table():\n    return (Path(__file__).parent / 'py.typed').read_text()\n", "means-file"),
         ("a.js", "const p = path.join(__dirname, '..', 'docs', 'manual.md');\nfunction m() { return fs.readFileSync(p, 'utf8'); }", "means-file"),
@@ -66,6 +67,11 @@ def test_means(path: str, source: str, rule: str) -> None:
         ("a.py", "def words(text):\n    for word in text.split():\n        yield word\n"),
         ("a.py", "LIMITS = {1: 10, 2: 20, 3: 30, 4: 40}\n"),
         ("a.py", SCANNER),
+        (
+            "a.js",
+            "function slug(t) {\n  return `${t.slice(0, 50)}-${createHash('sha256').update(t).digest('hex').slice(0, 6)}`;\n}\n",
+        ),
+        ("a.py", "def name(t):\n    return t[:40] + '-' + hashlib.sha1(t.encode()).hexdigest()[:8]\n"),
         (
             "a.go",
             "package a\nfunc digits(t string) (v uint64) {\n\tfor _, r := range t {\n\t\tv = v*10 + uint64(r-'0')\n\t}\n\treturn v\n}\n",
