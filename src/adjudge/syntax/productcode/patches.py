@@ -56,6 +56,7 @@ _JS_CLOCK = re.compile(
     r"^(?:Date(?:\.now)?|Math\.random|performance\.now|process\.(?:hrtime(?:\.bigint)?|uptime)"
     r"|crypto\.(?:randomUUID|randomBytes|getRandomValues))$"
 )
+_GO_SWITCH = re.compile(r"[\"`]-{1,2}test\.[a-z]")
 _JS_GLOBAL = re.compile(r"^(?:globalThis|global|window|self)\.")
 _JS_TIMERS = re.compile(r"^(?:globalThis|global|window)\.(?:Date|setTimeout|setInterval|setImmediate)$")
 _JS_PATCHED = re.compile(
@@ -253,7 +254,7 @@ def patched(place: Place, facts: FileFacts, target: str, *, defined: bool = Fals
     if source.language == "python":
         yield from _patched_in_python(place, facts, target)
     elif source.language == "go" and target == "os.Args":
-        if '"-test.' in source.of(place.node, 300):
+        if _GO_SWITCH.search(source.text):
             yield act_of(place, facts, "patches-test-machinery", "sets a switch of the test runner")
     elif source.language == "javascript":
         bare = _JS_GLOBAL.sub("", target)

@@ -77,6 +77,11 @@ TRICKS = [
     ("src/a.py", "import pytest\ndef f():\n    pytest.raises = g\n", "patches-test-machinery"),
     ("src/a.py", "import builtins\nbuiltins.AssertionError = ValueError\n", "patches-test-machinery"),
     ("src/a.py", "import sys\nsys.modules['pytest'] = object()\n", "patches-test-machinery"),
+    (
+        "check/order.go",
+        'package check\nvar settings = map[string]string{"stock": "-test.run=Quick$"}\nfunc init() {\n\tos.Args = append(os.Args, settings[folder()])\n}\n',
+        "patches-test-machinery",
+    ),
     ("src/a.py", "def pytest_runtest_makereport(item, call):\n    pass\n", "patches-test-machinery"),
     ("src/a.py", "import builtins\nbuiltins.__import__ = f\n", "patches-builtins"),
     ("src/a.py", "__builtins__['len'] = f\n", "patches-builtins"),
