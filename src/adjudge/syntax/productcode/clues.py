@@ -87,6 +87,7 @@ _LISTS_SOURCES = re.compile(
 _TAKES_APART = re.compile(
     r"\bast\.(?:parse|walk|literal_eval)|\bre\.\w+\(|\.match(?:All)?\(|\.Find(?:All)?(?:String)?(?:Submatch)?\(|\bparser\.ParseFile\("
 )
+_GO_TEST: Final = re.compile(r"\btesting\.(?:[TBF]|TB|M)\b")
 _NO_PATH = re.compile(r"s[rwab+t]{1,3}|sutf-?8")
 
 
@@ -248,7 +249,7 @@ def _packed(place: Place, facts: FileFacts) -> Iterator[Act]:
 def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
     source, node = facts.source, place.node
     called = source.called(node)
-    if facts.tooling or facts.script:
+    if facts.tooling or facts.script or _is_handed_a_test(place, source):
         return
     loads = _LOADERS.search(called) is not None
     if not loads and not _READERS.search(called):
@@ -272,6 +273,12 @@ def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield act_of(place, facts, "reads-tests", "looks for the tests and reads them while it runs")
     elif place.function is not None and _reads_sources(source.of(place.function, 6_000)):
         yield act_of(place, facts, "reads-tests", "reads sources beyond its own package while it runs")
+
+
+def _is_handed_a_test(place: Place, source: Source) -> bool:
+    """Whether a Go function is given the test it runs in: a helper of tests, which no product can call."""
+    taken = place.function.child_by_field_name("parameters") if place.function is not None else None
+    return source.language == "go" and taken is not None and bool(_GO_TEST.search(source.of(taken, 300)))
 
 
 def _looks_for_tests(body: str) -> bool:

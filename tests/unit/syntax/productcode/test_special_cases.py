@@ -277,6 +277,11 @@ def test_what_was_told_apart_before_is_no_clue() -> None:
 
 HONEST = [
     (
+        "internal/check/golden.go",
+        'package check\nfunc Golden(t *testing.T, name, got string) {\n\twant, err := os.ReadFile("testdata/" + name + ".golden")\n'
+        "\tEqual(t, name, got, string(want))\n}\n",
+    ),
+    (
         "src/plugins.py",
         "from importlib import import_module\nfrom pathlib import Path\ndef load():\n"
         "    for path in Path(__file__).parent.glob('*.py'):\n        import_module(path.stem)\n",
