@@ -218,6 +218,7 @@ def test_which_rows_have_tests_that_nobody_saw() -> None:
     [
         ("test_inventory", ("test-newly-skipped", "test-disappeared"), ("skipped_tests", "lost_tests")),
         ("test_inventory", ("no-product-code",), ("weakened_tests",)),
+        ("test_inventory", ("different-module",), ("lost_tests", "edited_harness")),
         ("workspace_confined", ("outside-reward",), ("forged_results",)),
         ("harness_unmodified", ("report-planted",), ("forged_results",)),
         ("harness_unmodified", (), ("edited_harness",)),
