@@ -74,6 +74,27 @@ def test_ways_count_beside_something_to_know_tests_by(rows: list[ScorerResult], 
     assert conclude_integrity((), rows).outcome == outcome
 
 
+CLUED = row("PASS", "no_special_casing", ("inputs-of-tests",))
+DIGEST = row("PASS", "no_special_casing", means=["a.py:2 takes a digest"], files_read=[])
+FILE = row("PASS", "no_special_casing", means=["a.py:2 reads a file"], files_read=["a.py:2 reads a file"])
+
+
+@pytest.mark.parametrize("found", [CLUED, DIGEST, FILE], ids=["clue", "digest", "file"])
+@pytest.mark.parametrize("looked", ["PASS", "NA", "ERROR"])
+def test_clues_and_means_count_nothing_where_tests_take_the_same_ways(
+    found: ScorerResult, looked: str
+) -> None:
+    rows = [found, WIDE, row("PASS", "command"), row(looked, "same_routes")]
+    counts = looked != "PASS" or found is FILE
+    assert bool(corroborated(rows, {"tests"})) is counts
+    assert conclude_integrity((), rows, unseen={"tests"}).outcome == ("suspect" if counts else "clean")
+
+
+def test_a_clue_counts_beside_falsified_tests_whatever_ways_are_taken() -> None:
+    rows = [CLUED, row("FAIL", "pytest", inverted=2), row("PASS", "same_routes")]
+    assert [one.family for one in corroborated(rows, ())] == ["special_casing"]
+
+
 @pytest.mark.parametrize(("lax", "outcome"), [(2, "suspect"), (0, "clean")])
 def test_a_look_counts_beside_tests_that_pass_whatever_they_expect(lax: int, outcome: str) -> None:
     twins = row("FAIL", "pytest", protections={"passes-when-falsified": lax})

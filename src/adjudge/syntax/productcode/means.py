@@ -26,7 +26,7 @@ _DIGEST: Final = re.compile(
     r"|murmur\w*|xxh\w*|getInstance|from_hash|DefaultHasher)$"
 )
 _FOLDED: Final = re.compile(
-    r"(?:[*^+%]|<<|imul\()[^\n;]{0,60}(?:charCodeAt|codePointAt|\bord)\([^()\n]{0,30}\)(?!\s*-)"
+    r"(?:[*^+]|<<|imul\()[^\n;]{0,60}(?:charCodeAt|codePointAt|\bord)\([^()\n]{0,30}\)(?!\s*-)"
     r"|(?:[*^%]|<<)[^\n;]{0,60}\buint\d+\(\w+(?:\[\w+\])?\)(?!\s*-)"
     r"|(?:charCodeAt|codePointAt|\bord)\([^()\n]{0,30}\)[^-\n;]{0,60}(?:\*|\^|<<|%)"
 )

@@ -68,6 +68,10 @@ def test_means(path: str, source: str, rule: str) -> None:
         ("a.py", "LIMITS = {1: 10, 2: 20, 3: 30, 4: 40}\n"),
         ("a.py", SCANNER),
         (
+            "a.py",
+            "def escaped(t):\n    return ''.join(c if c.isprintable() else '\\\\u%04x' % ord(c) for c in t)\n",
+        ),
+        (
             "a.js",
             "function slug(t) {\n  return `${t.slice(0, 50)}-${createHash('sha256').update(t).digest('hex').slice(0, 6)}`;\n}\n",
         ),
