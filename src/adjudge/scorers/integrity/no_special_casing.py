@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, JsonValue
@@ -116,13 +117,14 @@ class NoSpecialCasing:
         told_apart = list(inputs_of_tests(changes, tests, scanned.instruction))
         known_inputs = sum(len(one.answers) for one in told_apart)
         means = list(added_acts(changes, "means"))
+        files = (_shown(path, act) for path, act in means if act.rule == _FILE)
         unread = unread_note(scanned)
         details: dict[str, JsonValue] = {
             "product_files_changed": len(scanned.files),
             "answers_of_tests": sum(len(one.answers) for one in accused),
             "clues": known_inputs,
             "means": [_shown(path, act) for path, act in means[:_MAX_MEANS]],
-            "files_read": [_shown(path, act) for path, act in means if act.rule == _FILE][:_MAX_MEANS],
+            "files_read": list(islice(files, _MAX_MEANS)),
             "unread": list(unread),
         }
         if not accused and not clues:
