@@ -133,7 +133,29 @@ def weakenings(changes: Sequence[SuiteChange]) -> list[Weakening]:
     found += _deleted([side for side in gone if not never_runs(side.test)], come, pool)
     found += replaced_subjects(changes, pairs)
     found += _emptied_helpers(changes, pool)
+    found += _shadowed(pairs, pool)
     return found
+
+
+def _shadowed(pairs: Sequence[tuple[Side, Side]], pool: _Pool) -> Iterator[Weakening]:
+    """Tests that are written as they were, below which another one of the same name came."""
+    for before, after in pairs:
+        still = pool.bodies.get(before.test.body)
+        if (
+            still is not None
+            and still.why_not
+            and still.name == before.test.name
+            and before.test.checks
+            and after.test.body != before.test.body
+        ):
+            yield Weakening(
+                "test-not-collected",
+                before.path,
+                before.test.line,
+                f"{still.name} {still.why_not}",
+                before=still.name[-160:],
+                after=after.test.name[-160:],
+            )
 
 
 def _emptied_helpers(changes: Sequence[SuiteChange], pool: _Pool) -> Iterator[Weakening]:
