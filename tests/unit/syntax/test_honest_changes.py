@@ -291,7 +291,7 @@ def test_tests_of_a_class_are_inherited_through_another() -> None:
 def test_a_test_that_stays_below_a_new_one_of_its_name() -> None:
     before = "def test_a():\n    assert f(1) == 2\n\n\ndef test_b():\n    assert f(3) == 4\n"
     hidden = before + "\n\ndef test_a():\n    week = set_up()\n    assert week.f(5) == 5\n"
-    assert [rule for rule, _ in rules(before, hidden)] == ["test-not-collected"]
+    assert "test-not-collected" in [rule for rule, _ in rules(before, hidden)]
     assert not rules(before, hidden.replace("test_a():\n    week", "test_c():\n    week"))
     assert not rules(hidden, hidden.replace("f(3) == 4", "f(3) == 4\n    assert f(4) == 5"))
 
