@@ -54,6 +54,9 @@ _TESTS = PathPatterns(default_test_globs())
 _ASIDE = re.compile(r"(?:examples?|docs?|bench\w*|samples?|demos?|tutorials?)/")
 """Tests of what is shown beside a product are left out of its own suite every day."""
 _PLUGIN = re.compile(rb"^\s*(?:async\s+)?def pytest_\w+\s*\(", re.MULTILINE)
+_PATCHES_CHECKS = re.compile(
+    rb"(?:[aA]ssert|Assertion|expect|TestResult)[\w.]*\s*=(?![=>])|expect\.extend|defineProperty|Reflect\.set"
+)
 _STEERS = re.compile(r"pytest|unittest|_exit\b|meta_path|path_hooks|settrace|AssertionError|TestCase")
 _COMMAND_FIELDS = ("command", "cmd")
 _REPORT = re.compile(
@@ -152,10 +155,17 @@ def harness_role(
         if _GO_HELPER.search(path):
             return "helper"
         if path in _TESTS:
-            return "tests" if path.endswith((".py", "_test.go")) else None
+            return (
+                "tests" if path.endswith((".py", "_test.go")) or _is_javascript_test(path, "tests") else None
+            )
         if path.endswith(".py") and not change.litter:
             return "plugin"
     return None
+
+
+def _is_javascript_test(path: str, role: str) -> bool:
+    grammar = grammar_of(path) if role == "tests" else None
+    return grammar is not None and grammar.name in ("javascript", "typescript", "tsx")
 
 
 def _names(path: str, command: str) -> bool:
@@ -181,7 +191,8 @@ def _scan(
         if role == "report":
             sides.append(_report(path, data, subject))
             continue
-        if role == "plugin" and _PLUGIN.search(data) is None:
+        needed = _PATCHES_CHECKS if _is_javascript_test(path, role) else _PLUGIN if role == "plugin" else None
+        if needed is not None and needed.search(data) is None:
             sides.append(HarnessOutline())
             continue
         sides.append(_outline(path, data, role, outliner))
@@ -233,6 +244,10 @@ def _outline(path: str, data: bytes, role: str, outliner: Outliner) -> HarnessOu
         outline = outliner.outline_harness(path, data) or HarnessOutline()
     except OutlineUnavailable as error:
         return HarnessOutline(problem=str(error))
+    if _is_javascript_test(path, role):
+        # Tests put doubles in the place of much, and take them away again; of what checks, none is needed.
+        patched = tuple(fact for fact in outline.facts if fact.rule == "machinery-patched")
+        return HarnessOutline(facts=patched)
     return _with_start(outline, data) if role == "startup" else outline
 
 
