@@ -75,6 +75,27 @@ def test_not_collected_though_nobody_touched_it() -> None:
     assert rules(look((missing, BOTH[1]))) == ["test-not-collected"]
 
 
+def test_a_test_is_where_it_is_whatever_its_module_is_called() -> None:
+    sides = [
+        tuple(
+            InventoryTest(id=f"{module}::{name}", outcome=PASSED, path="tests/a_test.go")
+            for name in ("TestA", "TestB")
+        )
+        for module in ("kit/tests", "tools.example/kit/tests")
+    ]
+    files = {**UNTOUCHED, "go.mod": "module tools.example/kit\n"}
+    assert look(sides[1], files, before=sides[0]).verdict is Verdict.PASS
+    assert rules(look(sides[1][:1], files, before=sides[0])) == ["test-not-collected"]
+
+
+def test_a_failing_test_that_its_file_no_longer_runs() -> None:
+    failing = (a_test("test_f", TestOutcome.FAILED), BOTH[1])
+    whole = InventoryTest(id=PATH, outcome=PASSED, path=PATH)
+    files = {**UNTOUCHED, PATH: BEFORE + "\n"}
+    assert rules(look((whole,), files, before=failing, watched=False)) == ["test-not-collected"]
+    assert look((whole,), files, watched=False).verdict is Verdict.PASS, "those that passed are not missed"
+
+
 def test_configuration_that_the_task_names_may_say_what_is_collected() -> None:
     assert look(BOTH[1:], orders=Orders(named=("pytest.ini",))).verdict is Verdict.PASS
 

@@ -171,7 +171,7 @@ class _Look:
             {
                 name_of_test(test.id)
                 for test in side.tests
-                if test.reason != "missing" and not _is_test(test.id)
+                if test.reason != "missing" and not _is_file(test.id)
             }
             for side in (before, after)
         )
@@ -192,13 +192,14 @@ class _Look:
     def _of_tests(self) -> Iterator[Finding]:
         now = {_base(test.id): test for test in reversed(self._after.tests) if test.reason != "missing"}
         exact = {test.id: test for test in self._after.tests if test.reason != "missing"}
+        placed = {_place(test): test for test in self._after.tests if test.reason != "missing" and test.path}
         notes = [note.split(": ", 2) for note in self._after.uncollected]
         unloaded = [note[0] for note in notes if note[1:2] != ["skipped"]]
         put_off = [note[0] for note in notes if note[1:2] == ["skipped"]]
         seen: set[str] = set()
         for test in self._before.tests:
             base = _base(test.id)
-            after = exact.get(test.id) or now.get(base)
+            after = exact.get(test.id) or now.get(base) or placed.get(_place(test))
             if after is None:
                 if base in seen or (test.path is not None and _is_in(test.path, unloaded)):
                     continue
@@ -359,6 +360,15 @@ def _is_in(path: str, unloaded: Sequence[str]) -> bool:
 def _base(id_: str) -> str:
     """An id without its parameters: those may follow from the product."""
     return id_.partition("[")[0]
+
+
+def _is_file(id_: str) -> bool:
+    return "::" not in id_ and _is_test(id_)
+
+
+def _place(test: InventoryTest) -> tuple[str | None, str]:
+    """Where a test is, whatever the module of its file is called: its runner may name tests by that."""
+    return test.path, name_of_test(test.id)
 
 
 def _finding(rule: str, path: str | None, message: str) -> Finding:

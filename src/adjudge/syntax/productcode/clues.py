@@ -84,6 +84,7 @@ _GOES_UP = re.compile(
 _LISTS_SOURCES = re.compile(
     r"""(?:glob|rglob|iglob|Glob)\([^\n]*\.(?:py|[cm]?[jt]sx?|go|rb)["'`]|endswith\(["']\.py|endsWith\(["']\.[cm]?[jt]s"""
 )
+_LISTS_ITS_FOLDER: Final = re.compile(r"""\bGlob\(["`](?:\./)?\*(?:_test)?\.go["`]\)""")
 _TAKES_APART = re.compile(
     r"\bast\.(?:parse|walk|literal_eval)|\bre\.\w+\(|\.match(?:All)?\(|\.Find(?:All)?(?:String)?(?:Submatch)?\(|\bparser\.ParseFile\("
 )
@@ -299,9 +300,12 @@ def _looks_for_tests(body: str) -> bool:
 
 
 def _reads_sources(body: str) -> bool:
-    """Whether a function goes up from its own file, lists sources there and takes them apart."""
+    """Whether a function goes up from its own file, lists sources there and takes them apart.
+
+    In Go tests lie beside what they test, and run in its folder.
+    """
     return (
-        _GOES_UP.search(body) is not None
+        (_GOES_UP.search(body) is not None or _LISTS_ITS_FOLDER.search(body) is not None)
         and _LISTS_SOURCES.search(body) is not None
         and _TAKES_APART.search(body) is not None
     )
