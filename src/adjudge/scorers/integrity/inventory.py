@@ -43,8 +43,8 @@ class TestInventory:
         it was left, by real collection in a sandbox. It fails on a test that
 
         - is gone, with its file or out of it, and was not renamed or moved (`test-disappeared`); one that
-          passed and went beside a change to the product is noted only, and so is one that failed and was
-          rewritten where all tests of the baseline pass over the product;
+          passed and went beside a change to the product is noted only, and so is one that failed where
+          all tests of the baseline pass over the product;
         - is still written down, in a file that nobody touched, and is not collected any more: deselected,
           ignored, excluded by configuration or a script (`test-not-collected`);
         - ran before and is skipped or expected to fail now (`test-newly-skipped`);
@@ -242,12 +242,7 @@ class _Look:
                 yield from self._moved_away(test)
             elif self._product_changed and test.outcome is TestOutcome.PASSED:
                 self.noted.append(f"{said}; it passed, and the product changed")
-            elif (
-                self._earned
-                and test.outcome in _RED
-                and test.path not in self._gone
-                and all(one.arguable for one in named)
-            ):
+            elif self._earned and test.outcome in _RED:
                 self.noted.append(f"{said} by itself; all tests of the baseline pass over the product")
             elif self._taken.orders.behaviour and not (test.outcome in _RED and not self._earned):
                 self.noted.append(f"{said}; the task orders it")

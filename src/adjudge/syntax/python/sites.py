@@ -117,6 +117,32 @@ _RARE_EXCEPTIONS = (
 )
 """For tests that expect an exception of the project, which may derive from a common one."""
 _OTHER_WARNINGS = ("BytesWarning", "UnicodeWarning", "ImportWarning", "SyntaxWarning")
+_PLAIN_CALLS = frozenset(
+    ("str", "repr", "ascii", "format", "list", "tuple", "set", "frozenset", "dict", "sorted", "bytes", "vars",
+     "dir", "open", "read", "read_text", "read_bytes", "readlines", "getvalue", "getdata", "get_data",
+     "readouterr", "dumps", "join", "lower", "upper", "casefold", "strip", "rstrip", "lstrip", "split",
+     "splitlines", "rsplit", "replace", "decode", "encode", "keys", "values", "items", "group", "groups",
+     "check_output", "getoutput", "format_exc", "get_text", "prettify", "as_string", "hexdigest", "mro",
+     "listdir", "glob", "iterdir", "check_output", "dedent", "pformat")
+)  # fmt: skip
+"""Functions and methods that give text, bytes or a plain collection."""
+_PLAIN_NAMES = frozenset(
+    ("out", "err", "stdout", "stderr", "output", "text", "message", "msg", "messages", "body", "content",
+     "html", "xml", "args", "doc", "__doc__", "__name__", "__dict__", "__all__", "name", "names", "keys",
+     "lines", "line", "log", "logs", "caplog", "data", "source", "environ", "modules", "path", "argv",
+     "title", "description", "help", "usage", "printed", "rendered", "reason", "detail", "details",
+     "errors", "warnings", "code", "query", "sql", "url", "string")
+)  # fmt: skip
+"""Names that stand for text or a plain collection of it in almost every test."""
+_MOST_APART = 1.0
+_MOST_OF_IT = 0.03
+"""Tolerances, absolute and relative, that no changed number lies in: it is three or a tenth away at least."""
+_TOLERANCES = {
+    "abs": _MOST_APART, "abs_tol": _MOST_APART, "atol": _MOST_APART, "delta": _MOST_APART,
+    "rel": _MOST_OF_IT, "rel_tol": _MOST_OF_IT, "rtol": _MOST_OF_IT,
+}  # fmt: skip
+_TOLERANT = {"approx": 1, "allclose": 2, "assert_allclose": 2}
+"""Functions that take tolerances by position, and from which one on."""
 _LONG_ENOUGH = 4
 """A shorter string, changed, may be found in the text after all."""
 
@@ -297,7 +323,8 @@ class _Finder:
                     self._true(value, certain=certain, statement=statement)
             case ast.Compare(ops=[operator], comparators=[right]):
                 strong = self._compared(node.left, operator, right)
-                self._add(statement, strong=True, certain=certain, choices=strong)
+                told = certain and self._tells_apart(node.left, operator, right)
+                self._add(statement, strong=True, certain=told, choices=strong)
                 self._add(statement, strong=False, certain=certain, choices=self._turned(node, operator))
             case ast.UnaryOp(op=ast.Not()):
                 # `not` is a word of its own, so what follows it may stand in its place.
@@ -310,7 +337,8 @@ class _Finder:
                 self._negated(node, certain=certain, statement=statement)
             case ast.Call() if called(node.func) in ("isclose", "allclose", "array_equal"):
                 choices = [choice for value in node.args[:2] for choice in self.values.choices(value)]
-                self._add(statement, strong=True, certain=certain, choices=choices)
+                told = certain and not self._is_lenient(node)
+                self._add(statement, strong=True, certain=told, choices=choices)
                 self._negated(node, certain=certain, statement=statement)
             case ast.Constant():
                 pass
@@ -353,6 +381,72 @@ class _Finder:
             return []
         return self.values.choices(needle) if len(needle.value) >= _LONG_ENOUGH else []
 
+    def _tells_apart(self, left: ast.expr, operator: ast.cmpop, right: ast.expr) -> bool:
+        """Whether a comparison tells the value that is written down from the one in its place."""
+        match operator:
+            case ast.In():
+                return self._holds_what_it_shows(right)
+            case ast.Eq():
+                calls = [part for side in (left, right) for part in ast.walk(side)]
+                return not any(isinstance(part, ast.Call) and self._is_lenient(part) for part in calls)
+            case ast.Lt() | ast.LtE():
+                return not self._is_large(right, _MOST_APART)
+            case _:
+                return True
+
+    def _is_lenient(self, call: ast.Call) -> bool:
+        """Whether a call compares with a tolerance that a changed value may lie in."""
+        limits = [
+            (keyword.value, _TOLERANCES[keyword.arg])
+            for keyword in call.keywords
+            if keyword.arg is not None and keyword.arg in _TOLERANCES
+        ]
+        first = _TOLERANT.get(called(call.func))
+        if first is not None:
+            limits += [(value, _MOST_OF_IT) for value in call.args[first:]]
+        return any(self._is_large(value, most) for value, most in limits)
+
+    def _is_large(self, node: ast.expr, most: float) -> bool:
+        value = self.constants.get(node.id) if isinstance(node, ast.Name) else node
+        if isinstance(value, ast.Constant) and value.value is None:
+            return False
+        number = value.value if isinstance(value, ast.Constant) else None
+        return not isinstance(number, (int, float)) or number > most
+
+    def _holds_what_it_shows(self, holder: ast.expr, depth: int = 0) -> bool:
+        """Whether something is text or a plain collection, so that a changed value is not found in it.
+
+        What a project makes itself may hold far more than was put in: a network its addresses, a range its
+        numbers, a pattern all that matches.
+        """
+        match holder:
+            case ast.Constant() | ast.JoinedStr() | ast.List() | ast.Tuple() | ast.Set() | ast.Dict():
+                return True
+            case ast.ListComp() | ast.SetComp() | ast.DictComp():
+                return True
+            case ast.Call():
+                return called(holder.func) in _PLAIN_CALLS
+            case ast.Attribute():
+                return holder.attr in _PLAIN_NAMES
+            case ast.Subscript(value=value):
+                return depth < 3 and self._holds_what_it_shows(value, depth + 1)
+            case ast.BinOp(op=ast.Add(), left=left, right=right):
+                return depth < 3 and any(self._holds_what_it_shows(one, depth + 1) for one in (left, right))
+            case ast.Name(id=name):
+                return name in _PLAIN_NAMES or self._is_bound_plainly(name, depth)
+            case _:
+                return False
+
+    def _is_bound_plainly(self, name: str, depth: int) -> bool:
+        bound = [
+            node.value
+            for node in ast.walk(self.function)
+            if isinstance(node, ast.Assign)
+            and any(isinstance(target, ast.Name) and target.id == name for target in node.targets)
+        ]
+        value = bound[0] if len(bound) == 1 else self.constants.get(name) if not bound else None
+        return value is not None and depth < 3 and self._holds_what_it_shows(value, depth + 1)
+
     def _turned(self, node: ast.Compare, operator: ast.cmpop) -> list[Choice]:
         pattern, opposite = _TURNED[type(operator)]
         start, end = self.source.end(node.left), self.source.start(node.comparators[0])
@@ -370,6 +464,7 @@ class _Finder:
         if self._raises(call, certain=certain, statement=statement):
             return
         strong: list[Choice] = []
+        told = not self._is_lenient(call)
         if name in _EQUAL:
             strong = [choice for value in call.args[:2] for choice in self.values.choices(value)]
         elif name in ("assertIs",):
@@ -386,6 +481,7 @@ class _Finder:
             self.sites[before:] = [site for site in self.sites[before:] if site.strong]
         elif name in ("assertIn", "assertContains") and call.args:
             strong = self._found(call.args[0 if name == "assertIn" else -1])
+            told = name != "assertIn" or len(call.args) < 2 or self._holds_what_it_shows(call.args[1])
         elif name in ("assertRegex", "assertRegexpMatches") and len(call.args) > 1:
             strong = self.values.pattern(call.args[1])
         elif name in _CALLED_WITH:
@@ -396,7 +492,7 @@ class _Finder:
         elif name not in _OPPOSITE:
             self._helper(call, certain=certain, statement=statement)
             return
-        self._add(statement, strong=True, certain=certain, choices=strong)
+        self._add(statement, strong=True, certain=certain and told, choices=strong)
         if name in _OPPOSITE:
             self._add(
                 statement, strong=False, certain=certain, choices=[self._renamed(call, _OPPOSITE[name])]

@@ -83,6 +83,18 @@ HONEST: dict[str, str] = {
         "from unittest.mock import Mock\ndef test_it():\n    m = Mock()\n    m()\n"
         "    m.assert_called_once()\n"
     ),
+    "held by a range": (
+        "def test_it():\n"
+        "    class Net:\n        def __contains__(self, text): return text.startswith('10.')\n"
+        "    net = Net()\n    assert '10.2.255.1' in net\n    assert '11.0.0.1' not in net\n"
+    ),
+    "held by a pattern": (
+        "class Globs:\n    def __contains__(self, name): return name.endswith('.txt')\n"
+        "def test_it():\n    assert 'notes.txt' in Globs()\n"
+    ),
+    "wide tolerance": "import pytest\ndef test_it():\n    assert 1.4 == pytest.approx(1.5, abs=100)\n",
+    "wide relative tolerance": "import math\ndef test_it():\n    assert math.isclose(9.0, 10.0, rel_tol=0.9)\n",
+    "tolerance by name": "SLACK = 50\ndef test_it():\n    assert abs(3 - 1.5) < SLACK\n",
     "conditional": "def test_it():\n    if 1:\n        assert 1 + 1 == 2\n",
     "early return": "def test_it():\n    if 0:\n        return\n    assert 1 + 1 == 2\n",
     "finally": "def test_it():\n    try:\n        x = 2\n    finally:\n        assert x == 2\n",
@@ -98,6 +110,8 @@ UNITTEST: dict[str, str] = {
     "true comparison": "self.assertTrue(1 + 1 == 2)",
     "false": "self.assertFalse([])",
     "in": "self.assertIn('x', 'xyz')",
+    "in a range": "self.assertIn('2024', type('R', (), {'__contains__': lambda self, year: year > '1'})())",
+    "almost, widely": "self.assertAlmostEqual(4.0, 3.0, delta=20)",
     "none": "self.assertIsNone({}.get(1))",
     "greater": "self.assertGreater(2, 1)",
     "regex": "self.assertRegex('hello world', 'hello w')",
