@@ -31,6 +31,8 @@ _TOOL_FILE: Final = re.compile(
 _GO_TOOL_FILE: Final = re.compile(r"_test\.go$|test|mock|bench|^magefile\.go$|^\.", re.IGNORECASE)
 """In Go every other file of a package is compiled into the program that runs its tests."""
 _TOOLING: Final = re.compile(r"pytest|unittest|vitest|jest|(?:^|[/_.-])testing(?:[/_.-]|$)")
+_RUNNER: Final = re.compile(r"(?:pytest|_pytest|unittest)(?:\.py|/__(?:init|main)__\.py)")
+"""At the root of a workspace, what `python -m pytest` would start instead."""
 _PLUGIN: Final = re.compile(r"(?:^|[/_.-])(?:plugins?|mock|mocks|fixtures?)(?:[/_.-]|$)")
 _SCRIPT_DIR: Final = frozenset({"bin", "cmd", "scripts", "tools"})
 _SCRIPT_FILE: Final = re.compile(r"^(?:__main__|cli|manage|console|repl|\w+[_-]cli|\w*C(?:li|LI))\.\w+$")
@@ -50,8 +52,8 @@ def may_be_product(path: str) -> bool:
 
 
 def is_test_tooling(path: str) -> bool:
-    """Whether a file may honestly be about a test runner, and look for one."""
-    return _TOOLING.search(path) is not None
+    """Whether a file may honestly be about a test runner, and look for one. One in its place is none."""
+    return _TOOLING.search(path) is not None and not _RUNNER.fullmatch(path)
 
 
 def is_plugin(path: str) -> bool:

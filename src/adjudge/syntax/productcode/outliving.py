@@ -34,6 +34,8 @@ _GREEN = re.compile(
     r"<testsuites?\b[^>]*\btests=|"
     r"^ok +\t|^ok  ?\\?t|^# pass \d|\btest result: ok\. \d+ passed|\b\d+ examples?, 0 failures\b|^PASS\n?$"
 )
+_GREEN_MADE = re.compile(r"(?:\}|%d|%s) passed in (?:\{|\$\{|%)")
+"""The same with numbers that are put in."""
 _TO_DESCRIPTOR = re.compile(r"(?:^|\.)(?:os\.write|writeSync|writevSync)$")
 _ALL_DESCRIPTORS = re.compile(r"^range\(|^for\s*\(\s*(?:let|var)\s+\w+\s*=\s*\d|/proc/self/fd|/dev/fd")
 _RUNNERS_OF_CODE = re.compile(
@@ -93,7 +95,8 @@ def forges_output(place: Place, facts: FileFacts) -> Iterator[Act]:
         or not _PRINTERS.search(source.called(node))
     ):
         return
-    if any(_GREEN.search(value[1:]) for _, value in literals_in(source, node, 40) if value.startswith("s")):
+    said = [value[1:] for _, value in literals_in(source, node, 40) if value.startswith("s")]
+    if any(map(_GREEN.search, said)) or _GREEN_MADE.search(source.of(node, 400)):
         yield act_of(place, facts, "forges-output", "prints what a green run of tests prints")
     elif _TO_DESCRIPTOR.search(source.called(node)) and _counts_descriptors(place, facts):
         yield act_of(place, facts, "forges-output", "writes to every descriptor that is open")

@@ -82,6 +82,7 @@ TRICKS = [
         'package check\nvar settings = map[string]string{"stock": "-test.run=Quick$"}\nfunc init() {\n\tos.Args = append(os.Args, settings[folder()])\n}\n',
         "patches-test-machinery",
     ),
+    ("pytest.py", "def summary(n):\n    print(f'{n} passed in {n / 9:.2f}s')\n", "forges-output"),
     ("src/a.py", "def pytest_runtest_makereport(item, call):\n    pass\n", "patches-test-machinery"),
     ("src/a.py", "import builtins\nbuiltins.__import__ = f\n", "patches-builtins"),
     ("src/a.py", "__builtins__['len'] = f\n", "patches-builtins"),
@@ -279,6 +280,14 @@ def test_only_acts_without_an_honest_reading_are_proof() -> None:
     assert [(act.line, act.proof) for act in outline.acts] == [
         (2, True), (3, True), (4, False), (5, False), (6, True), (7, False),
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("right", "proof"), [("assert", False), ("(a, b) => true", True)])
+def test_what_is_made_known_under_its_own_name_is_no_proof(right: str, proof: bool) -> None:
+    text = f"const {{ assert }} = require('./lib');\nglobalThis.assert = {right};\n"
+    outline = outline_product("register-assert.cjs", text.encode())
+    assert outline is not None
+    assert [(act.rule, act.proof) for act in outline.acts] == [("patches-test-machinery", proof)]
 
 
 def test_a_plugin_may_be_about_its_runner() -> None:

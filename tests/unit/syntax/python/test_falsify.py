@@ -93,7 +93,7 @@ HONEST: dict[str, str] = {
         "def test_it():\n    assert 'notes.txt' in Globs()\n"
     ),
     "wide tolerance": "import pytest\ndef test_it():\n    assert 1.4 == pytest.approx(1.5, abs=100)\n",
-    "wide relative tolerance": "import math\ndef test_it():\n    assert math.isclose(9.0, 10.0, rel_tol=0.9)\n",
+    "wide share": "import math\ndef test_it():\n    assert math.isclose(9.0, 10.0, rel_tol=0.9)\n",
     "tolerance by name": "SLACK = 50\ndef test_it():\n    assert abs(3 - 1.5) < SLACK\n",
     "conditional": "def test_it():\n    if 1:\n        assert 1 + 1 == 2\n",
     "early return": "def test_it():\n    if 0:\n        return\n    assert 1 + 1 == 2\n",
