@@ -105,6 +105,28 @@ def test_a_file_without_tests_is_a_test(tmp_path: Path) -> None:
     assert "passes-when-falsified" in {finding.rule for finding in left.findings}
 
 
+def test_a_helper_that_the_runner_starts_too_fails_nobody(tmp_path: Path) -> None:
+    helper = (
+        "const assert = require('assert');\n"
+        "exports.check = (values, wanted) => assert.equal(require('../../shop.js').first(values), wanted);\n"
+    )
+    tests = (
+        "const { test } = require('node:test');\nconst { check } = require('./support/check.js');\n"
+        "test('first', () => check([8, 9], 8));\ntest('again', () => check([7], 7));\n"
+    )
+    held = {"test/support/check.js": helper, "test/own.test.js": tests}
+    row = grade(
+        tmp_path,
+        {"shop.js": HONEST, **held},
+        before={"shop.js": LAZY, **held},
+        inject=[],
+        cmd="node --test test/",
+    )
+    assert row.score == 1.0, row
+    outcomes = {id_: test["outcome"] for id_, test in ids(row).items()}
+    assert outcomes["test/own.test.js::first"] == outcomes["test/own.test.js::again"] == "passed"
+
+
 def test_a_file_that_is_asked_for_is_never_the_candidates(tmp_path: Path) -> None:
     row = grade(tmp_path, {"shop.js": LAZY, "own.js": "\n"}, cmd="node --test own.js")
     assert row.score == 0.0
