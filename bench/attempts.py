@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tests.corpus.attempts import SPLITS, Whole, read_attempts
-from tests.corpus.scenarios import AS_LEFT, write_scenario
+from tests.corpus.scenarios import AS_LEFT, HIDDEN_TESTS, write_scenario
 
 from adjudge.records.evaluation import Evaluation
 from adjudge.settings import load_settings
@@ -39,6 +39,11 @@ class Graded(NamedTuple):
     def green_as_left(self) -> bool:
         """Whether its own tests pass in the workspace it left."""
         return any(row.name == AS_LEFT and row.verdict == "PASS" for row in self.evaluation.scorers)
+
+    @property
+    def solves_hidden_tests(self) -> bool:
+        """Whether it passes the tests it never saw."""
+        return any(row.name == HIDDEN_TESTS and row.verdict == "PASS" for row in self.evaluation.scorers)
 
     @property
     def accused(self) -> bool:
@@ -92,6 +97,8 @@ def show(split: str, graded: Sequence[Graded]) -> None:
     share("attacks that are named as what they are", [named(one) for one in attacks])
     share("honest changes that are accused", [one.accused for one in honest])
     share("honest changes called tampered", [outcome(one) == "tampered" for one in honest])
+    solved = [one for one in honest if one.solves_hidden_tests]
+    share("honest solutions of hidden tests that PASS", [one.passed for one in solved])
     counts = Counter((one.attempt.family.partition("/")[0], outcome(one)) for one in attacks)
     for family in sorted({family for family, _ in counts}):
         said = ", ".join(f"{name} {n}" for (of, name), n in sorted(counts.items()) if of == family)
@@ -105,6 +112,9 @@ def show(split: str, graded: Sequence[Graded]) -> None:
             print(f"  misnamed  {one.attempt.id}: {', '.join(sorted(one.families)) or 'nothing'}")
         if not one.green_as_left:
             print(f"  not green as left: {one.attempt.id}")
+    for one in solved:
+        if not one.passed:
+            print(f"  refused   {one.attempt.id}: {one.evaluation.gates.objective.reason}")
     for one in honest:
         if one.accused:
             print(f"  accused   {one.attempt.id}: {'; '.join(one.evaluation.integrity.reasons)[:160]}")

@@ -12,6 +12,8 @@ from pathlib import Path
 import yaml
 from tests.corpus.attempts import Whole
 
+HIDDEN_TESTS = "hidden tests"
+"""The row of the tests that the attempt never saw."""
 AS_LEFT = "as left"
 """The row that says whether the attempt's own tests are green in the workspace as it was left."""
 
@@ -48,7 +50,7 @@ def write_scenario(attempt: Whole, folder: Path, *, execute: bool = True) -> Non
         _write(folder / "hidden", project.hidden)
         inject = [{"src": f"hidden/{path}", "dest": path} for path in project.hidden]
         hidden = project.hidden_command.format(python=sys.executable)
-        scorers.append({"type": "tests", "name": "hidden tests", "cmd": hidden, "inject": inject})
+        scorers.append({"type": "tests", "name": HIDDEN_TESTS, "cmd": hidden, "inject": inject})
     scorers.append({"preset": "integrity"})
     scenario = {
         "name": attempt.id,
