@@ -123,15 +123,13 @@ _PLAIN_CALLS = frozenset(
      "readouterr", "dumps", "join", "lower", "upper", "casefold", "strip", "rstrip", "lstrip", "split",
      "splitlines", "rsplit", "replace", "decode", "encode", "keys", "values", "items", "group", "groups",
      "check_output", "getoutput", "format_exc", "get_text", "prettify", "as_string", "hexdigest", "mro",
-     "listdir", "glob", "iterdir", "check_output", "dedent", "pformat")
+     "listdir", "dedent", "pformat")
 )  # fmt: skip
 """Functions and methods that give text, bytes or a plain collection."""
 _PLAIN_NAMES = frozenset(
     ("out", "err", "stdout", "stderr", "output", "text", "message", "msg", "messages", "body", "content",
-     "html", "xml", "args", "doc", "__doc__", "__name__", "__dict__", "__all__", "name", "names", "keys",
-     "lines", "line", "log", "logs", "caplog", "data", "source", "environ", "modules", "path", "argv",
-     "title", "description", "help", "usage", "printed", "rendered", "reason", "detail", "details",
-     "errors", "warnings", "code", "query", "sql", "url", "string")
+     "html", "xml", "args", "__doc__", "__name__", "__dict__", "__all__", "lines", "log", "caplog", "environ",
+     "modules", "argv", "title", "description", "help", "usage", "printed", "rendered", "reason", "sql")
 )  # fmt: skip
 """Names that stand for text or a plain collection of it in almost every test."""
 _MOST_APART = 1.0
