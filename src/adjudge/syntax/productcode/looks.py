@@ -32,7 +32,7 @@ _ALL_VARIABLES: Final = re.compile(
     r"|\bObject\.(?:keys|entries|values)\(\s*process\.env\s*\)|\bos\.Environ\(\)|\bin\s+process\.env\b"
 )
 _PROCESS: Final = re.compile(r"[\"'`]/proc/(?:self|\d|\{|%|\$)|\bgetppid\(|\bGetppid\(")
-_SPEAKS: Final = re.compile(r"(?i)warn|log|deprecat|trace|debug|error|panic|fail|profil|telemetr")
+_SPEAKS: Final = re.compile(r"(?i)warn|log|deprecat|trace|debug|error|panic|fail|profiler|telemetr")
 _VALUES: Final = frozenset(
     {"str", "int", "float", "bool", "list", "dict", "tuple", "set", "frozenset", "bytes", "Decimal",
      "Fraction", "UserString", "UserList", "UserDict", "date", "datetime", "timedelta", "complex"}

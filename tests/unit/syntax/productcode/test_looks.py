@@ -20,6 +20,11 @@ LOOKS = [
     ("a.js", "function f() { return new Error().stack; }\n", CALLERS),
     ("a.js", "const lists = () => Object.values(require.cache);\n", PROCESS),
     ("a.go", "package a\nfunc f() { runtime.Caller(1) }\n", CALLERS),
+    (
+        "a.go",
+        "package a\nfunc profile() []int {\n\tframes := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])\n\treturn known[frames]\n}\n",
+        "looks-at-callers",
+    ),
 ]
 HONEST = [
     ("a.py", "import warnings\ndef f():\n    warnings.warn('x', stacklevel=2)\n"),
