@@ -22,8 +22,8 @@ LOOKS = [
     ("a.go", "package a\nfunc f() { runtime.Caller(1) }\n", CALLERS),
     (
         "a.go",
-        "package a\nfunc profile() []int {\n\tframes := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])\n"
-        "\treturn known[frames]\n}\n",
+        "package a\nfunc profile() []int {\n\tat := runtime.CallersFrames(pcs[:runtime.Callers(2, pcs)])\n"
+        "\treturn known[at]\n}\n",
         "looks-at-callers",
     ),
 ]
