@@ -129,6 +129,8 @@ class SuiteOutline(Record):
     """Names of the functions and classes it defines."""
     bases: tuple[str, ...] = ()
     """Classes that its test classes are made of, by their last names, sorted."""
+    unlooked: tuple[str, ...] = ()
+    """Classes in which a runner looks for tests only where it is told to, as pytest in `LimitTests`."""
     lenient: tuple[str, ...] = ()
     """Parts of its classes that hold for anything, as `Same.__eq__`."""
     unchanged: int = 0

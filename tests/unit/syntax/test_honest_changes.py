@@ -296,6 +296,27 @@ def test_a_test_that_stays_below_a_new_one_of_its_name() -> None:
     assert not rules(hidden, hidden.replace("f(3) == 4", "f(3) == 4\n    assert f(4) == 5"))
 
 
+@pytest.mark.parametrize(
+    ("head", "lost"),
+    [
+        ("class LimitTests:", True),
+        ("class LimitTests(object):", True),
+        ("class TestLimits:", False),
+        ("class LimitTests(unittest.TestCase):", False),
+    ],
+)
+def test_tests_that_went_into_a_class(head: str, lost: bool) -> None:
+    before = "def test_a():\n    assert f(1) == 2\n\n\ndef test_b():\n    assert f(3) == 4\n"
+    inside = (
+        "    def test_a(self):\n        assert f(1) == 2\n\n    def test_b(self):\n        assert f(3) == 4\n"
+    )
+    found = [rule for rule, _ in rules(before, f"{head}\n{inside}")]
+    assert found == (["test-not-collected"] * 2 if lost else [])
+    assert not rules(
+        f"{head}\n{inside}", f"{head}\n{inside}\n    def test_c(self):\n        assert f(5) == 6\n"
+    )
+
+
 def test_a_check_that_testify_has_under_another_name() -> None:
     assert not rules(
         go("assert.Equal(t, want, read)"), go("assert.YAMLEq(t, string(want), string(read))"), "a_test.go"

@@ -134,7 +134,31 @@ def weakenings(changes: Sequence[SuiteChange]) -> list[Weakening]:
     found += replaced_subjects(changes, pairs)
     found += _emptied_helpers(changes, pool)
     found += _shadowed(pairs, pool)
+    found += _out_of_sight(pairs, changes)
     return found
+
+
+def _out_of_sight(pairs: Sequence[tuple[Side, Side]], changes: Sequence[SuiteChange]) -> Iterator[Weakening]:
+    """Tests that went into classes of a kind that this suite had none of, and that runners pass over."""
+    if any(change.before is not None and change.before.unlooked for change in changes):
+        return
+    passed_over = {
+        (change.path, name)
+        for change in changes
+        if change.after is not None
+        for name in change.after.unlooked
+    }
+    for before, after in pairs:
+        owner = after.test.name.rpartition(".")[0].rpartition(".")[2]
+        if before.test.checks and (after.path, owner) in passed_over:
+            yield Weakening(
+                "test-not-collected",
+                before.path,
+                before.test.line,
+                f"{before.test.name} is in {owner} now, where no runner looks for tests unless it is told to",
+                before=before.test.name[-160:],
+                after=after.test.name[-160:],
+            )
 
 
 def _shadowed(pairs: Sequence[tuple[Side, Side]], pool: _Pool) -> Iterator[Weakening]:

@@ -45,6 +45,7 @@ __all__ = ["read_python"]
 _MAX_ROWS: Final = 1000
 _MAX_CALLED: Final = 20
 _TEST_CLASS = re.compile(r"^Test|^test_|Tests?$|TestCase$")
+_LOOKED_INTO = re.compile(r"Test")
 _MOCKS = re.compile(r"patch|setattr")
 _FIXTURE = re.compile(r"@\s*(?:\w+\.)*(?:\w+_)?fixture\b")
 _NO_TEST = re.compile(r"object|(?:abc\.)?ABC|metaclass\s*=.*|(?:(?:t|typing)\.)?(?:Generic|Protocol)\b.*")
@@ -150,6 +151,7 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
         rebound=tuple(sorted(set(_rebound(root, imports)))),
         defined=tuple(sorted({*functions, *reading.lenient})),
         bases=tuple(sorted(_bases(root))),
+        unlooked=tuple(sorted(_unlooked(root))),
         lenient=tuple(lenient),
     )
 
@@ -266,6 +268,15 @@ def _bases(root: Node) -> set[str]:
         if any(map(_TEST_CLASS.search, (name, *ancestors))):
             found.update(base.partition("[")[0].rpartition(".")[2] for base in ancestors)
     return found
+
+
+def _unlooked(root: Node) -> set[str]:
+    """Classes named as tests are, but not at their beginning, that no runner knows by their bases either."""
+    return {
+        name
+        for name, node in _classes(root).items()
+        if _TEST_CLASS.search(name) and not _LOOKED_INTO.match(name) and not _named_bases(node)
+    }
 
 
 def _ancestors(name: str, bases: Mapping[str, list[str]]) -> list[str]:
