@@ -16,7 +16,7 @@ from adjudge.evidence.outlining import Outliner, OutlineUnavailable, outlining
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import ProductScan, ScannedExamples, ScannedProduct, ScannedProducts
-from adjudge.records.productcode import Answer, Example, ProductOutline
+from adjudge.records.productcode import Act, Answer, Example, ProductOutline
 from adjudge.records.tree import DIRECTORY
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import is_third_party
@@ -84,7 +84,7 @@ class ProductScanCollector:
             scan = _Scan(subject, outliner)
             changes += scan.loaded(patterns)
             changes += scan.planted(changes)
-            files = scan.product(changes)
+            files = scan.without_helpers_of_tests(scan.product(changes), patterns)
             files += scan.data(changes, patterns)
             sides = [ProductChange(file.path, file.before, file.after) for file in files]
             answers = [answer for side in sides for answer in added_answers(side)][:_MAX_ANSWERS]
@@ -181,6 +181,45 @@ class _Scan:
                 before, _ = self._side(change, new=False, ranges=ranges)
             files.append(ScannedProduct(path=change.path, before=before, after=outline, note=note))
         return files
+
+    def without_helpers_of_tests(
+        self, files: Sequence[ScannedProduct], patterns: PathPatterns
+    ) -> list[ScannedProduct]:
+        """The same; new files that only the attempt's own tests load may read what belongs to tests.
+
+        What tests of the baseline or hidden ones load is the product, new or not.
+        """
+        new = {change.path for change in self._subject.change_set.changes if change.old_type is None}
+        asked = {file.path for file in files if file.path in new and _reads_tests(file)}
+        helpers = self._helpers_among(asked, patterns) if asked else set()
+        return [_without_reads(file) if file.path in helpers else file for file in files]
+
+    def _helpers_among(self, asked: set[str], patterns: PathPatterns) -> set[str]:
+        contents = self._subject.contents
+        own = {change.path: change for change in self._subject.change_set.changes if change.path in patterns}
+        texts = [(path, data, False) for path, data in self._hidden_files()]
+        texts += [
+            (change.old_path or path, contents.old(change, max_bytes=_MAX_IMPORTER_BYTES), False)
+            for path, change in own.items()
+            if change.old_type is EntryType.FILE
+        ]
+        left = _MAX_IMPORTERS
+        for path, entry in contents.walk():
+            if entry.type is not EntryType.FILE or grammar_of(path) is None or is_third_party(path):
+                continue
+            left -= 1
+            if left <= 0 or time.monotonic() > self._until:
+                return set()
+            data = contents.read(path, max_bytes=_MAX_IMPORTER_BYTES) or b""
+            texts.append((path, data, path in own))
+        by_own: set[str] = set()
+        # In Go every file of a folder is loaded with the others.
+        by_others = {path for path in asked if path.endswith(".go")}
+        for path, data, of_attempt in texts:
+            text = data.decode("utf-8", "replace")
+            found = {one for one in asked if one != path and loads(path, text, one)}
+            (by_own if of_attempt else by_others).update(found)
+        return by_own - by_others
 
     def data(self, changes: Sequence[FileChange], patterns: PathPatterns) -> Iterator[ScannedProduct]:
         """Files of data that came with changed product code; what is ignored only where code names it."""
@@ -304,6 +343,20 @@ class _Scan:
                 yield entry.path, read_scenario_file(entry, self._subject.scenario_files)
             except StoreError:
                 continue
+
+
+def _reads(clue: Act) -> bool:
+    return clue.rule == "reads-tests"
+
+
+def _reads_tests(file: ScannedProduct) -> bool:
+    return file.after is not None and any(map(_reads, file.after.clues))
+
+
+def _without_reads(file: ScannedProduct) -> ScannedProduct:
+    assert file.after is not None
+    kept = tuple(clue for clue in file.after.clues if not _reads(clue))
+    return file.model_copy(update={"after": file.after.model_copy(update={"clues": kept})})
 
 
 def _says(outline: ProductOutline | None) -> bool:
