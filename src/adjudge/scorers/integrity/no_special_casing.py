@@ -48,7 +48,8 @@ class NoSpecialCasing:
           nobody can read (`packed-answers`), whether in one statement, through names or by a helper of the
           same file;
         - code that reads or imports tests, snapshots or golden files while it runs (`reads-tests`), under
-          a path that may be put together in several statements;
+          a path that may be put together in several statements; not a new helper that only the attempt's
+          own tests load;
         - answers that depend on how often a function was called (`answers-by-call-number`);
         - a file of data that came with it and holds pairs of the tests as a table would, in JSON, TOML,
           lines, a pickle or a table of a manual, packed or not.
