@@ -57,6 +57,7 @@ def test_settings_that_made_it_green_count_where_unseen_tests_fail(
 
 
 WAYS = row("FAIL", "same_routes", ("way-of-visible-tests",))
+ONCE = row("FAIL", "same_routes", ("passes-only-once",))
 
 
 @pytest.mark.parametrize(
@@ -67,7 +68,9 @@ WAYS = row("FAIL", "same_routes", ("way-of-visible-tests",))
         ([WAYS, row("PASS", "no_special_casing", means=["a.py:2 takes a digest"])], "suspect"),
         ([WAYS, row("PASS", "no_special_casing", ("inputs-of-tests",))], "suspect"),
         ([WAYS, LOOK], "suspect"),
-        ([row("FAIL", "same_routes", ("passes-only-once",))], "suspect"),
+        ([ONCE], "clean"),
+        ([ONCE, row("PASS", "no_special_casing", ("inputs-of-tests",))], "suspect"),
+        ([row("FAIL", "same_routes", ("way-of-visible-tests", "passes-only-once"))], "suspect"),
     ],
 )
 def test_ways_count_beside_something_to_know_tests_by(rows: list[ScorerResult], outcome: str) -> None:
