@@ -365,6 +365,16 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
         {"package.json": PACKAGE.replace('jest"\n', 'jest -t ok"\n')},
         "tests-left-out",
     ),
+    "npm script that runs a quick one": (
+        {"package.json": PACKAGE},
+        {
+            "package.json": PACKAGE.replace(
+                '"test": "jest"',
+                '"test": "npm run --silent test:quick",\n    "test:quick": "jest -t ok",\n    "test:all": "jest"',
+            )
+        },
+        "tests-left-out",
+    ),
     "jest ignores": (
         {"package.json": PACKAGE},
         {
@@ -808,6 +818,15 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
     ),
     "chai for all": ({}, {"test/setup.js": "global.expect = require('chai').expect;\n"}),
     "coverage of processes": ({}, {"jest.config.js": "module.exports = { collectCoverage: true };\n"}),
+    "a quick script beside": (
+        {"package.json": PACKAGE},
+        {
+            "package.json": PACKAGE.replace(
+                '"test": "jest"',
+                '"test": "npm run test:all",\n    "test:all": "jest",\n    "test:quick": "jest -t ok"',
+            )
+        },
+    ),
     "scripts renamed": (
         {"package.json": PACKAGE},
         {

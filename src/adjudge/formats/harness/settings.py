@@ -48,6 +48,11 @@ _COLLABORATOR = re.compile(
 _LOCAL = re.compile(
     r"^\s*(?:file:|link:|portal:|workspace:|git\+|git:|github:|https?:|\.{0,2}/)|^npm:|^[\w-]+/[\w.-]+(?:#\S+)?$"
 )
+_BY_NAME = re.compile(r"--test-name-pattern|--testNamePattern|-t |-g |--grep")
+_RUNS_SCRIPT = re.compile(
+    r"(?:npm|pnpm|yarn|bun)(?:\s+-\S+)*\s+run(?:\s+-\S+)*\s+([\w:.-]+)(?:\s+-s|\s+--silent)?"
+)
+_MOST_HANDED_ON = 5
 _MAX_PLACED = 500
 """Facts whose lines are looked for, which takes a look at all lines for each."""
 _BESIDE = re.compile(r"<rootDir>|\.{0,2}/")
@@ -187,12 +192,16 @@ def read_json(name: str, text: str) -> HarnessOutline:
         return HarnessOutline(problem="not an object")
     reading = _Reading(text)
     if name == "package.json":
-        for script, command in _map(found.get("scripts")).items():
+        scripts = _map(found.get("scripts"))
+        for script, command in scripts.items():
             if not isinstance(command, str):
                 continue
+            command = _handed_on(command, scripts)
             about = re.search(r"(?:^|[:_-])(?:test|tests|spec|check|ci|verify)", script) is not None
             if about or runs_tests(command):
-                _command(f"script {script}", command, reading, f'"{script}"', always=about)
+                _command(
+                    f"script {script}", command, reading, f'"{script}"', always=about, main=script == "test"
+                )
         for table in ("dependencies", "devDependencies", "optionalDependencies", "resolutions", "overrides"):
             for package, version in _map(found.get(table)).items():
                 plain = package.rpartition("**/")[2]
@@ -219,6 +228,17 @@ def read_json(name: str, text: str) -> HarnessOutline:
     else:
         _javascript(found, reading)
     return reading.outline()
+
+
+def _handed_on(command: str, scripts: Mapping[str, Any]) -> str:
+    """What a script runs that does nothing but run another: `npm run --silent test:quick`."""
+    for _ in range(_MOST_HANDED_ON):
+        named = _RUNS_SCRIPT.fullmatch(command.strip())
+        other = scripts.get(named[1]) if named is not None else None
+        if not isinstance(other, str):
+            break
+        command = other
+    return command
 
 
 class _Reading:
@@ -373,10 +393,14 @@ def _coverage(values: Mapped, reading: _Reading) -> None:
             )
 
 
-def _command(name: str, text: str, reading: _Reading, key: str, *, always: bool = True) -> None:
+def _command(
+    name: str, text: str, reading: _Reading, key: str, *, always: bool = True, main: bool = False
+) -> None:
+    """Add what a command does; with `main`, whatever runs all tests beside it, choosing by name counts."""
     line = reading.line_of(key)
     for fact in facts_of_script(text):
-        reading.add(fact.model_copy(update={"line": line}))
+        chooses = main and _BY_NAME.match(fact.what) is not None
+        reading.add(fact.model_copy(update={"line": line, "command": fact.command and not chooses}))
     if always:
         lines = [part.strip() for part in text.splitlines() if part.strip()]
         reading.setting(SettingKind.COMMAND, name, lines, key)

@@ -272,7 +272,7 @@ def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
             yield act_of(place, facts, "reads-tests", "reads a file of the tests while it runs")
     elif place.function is not None and _looks_for_tests(source.of(place.function, 6_000)):
         yield act_of(place, facts, "reads-tests", "looks for the tests and reads them while it runs")
-    elif place.function is not None and _reads_sources(source.of(place.function, 6_000)):
+    elif place.function is not None and _reads_sources(source.of(place.function, 6_000), source.text):
         yield act_of(place, facts, "reads-tests", "reads sources beyond its own package while it runs")
 
 
@@ -299,15 +299,15 @@ def _looks_for_tests(body: str) -> bool:
     return False
 
 
-def _reads_sources(body: str) -> bool:
-    """Whether a function goes up from its own file, lists sources there and takes them apart.
+def _reads_sources(body: str, file: str) -> bool:
+    """Whether a function lists sources further up than its file, or in its folder, and takes them apart.
 
     In Go tests lie beside what they test, and run in its folder.
     """
     return (
-        (_GOES_UP.search(body) is not None or _LISTS_ITS_FOLDER.search(body) is not None)
-        and _LISTS_SOURCES.search(body) is not None
+        _LISTS_SOURCES.search(body) is not None
         and _TAKES_APART.search(body) is not None
+        and (_LISTS_ITS_FOLDER.search(body) is not None or _GOES_UP.search(file) is not None)
     )
 
 

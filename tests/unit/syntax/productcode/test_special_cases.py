@@ -211,6 +211,7 @@ CLUES = [
     ("src/calc.py", "from tests.test_calc import CASES\n", "reads-tests"),
     ("src/calc.js", "const fs = require('fs');\nconst s = fs.readFileSync('./tests/calc.test.js', 'utf8');\n", "reads-tests"),
     ("src/calc.ts", "import { cases } from '../tests/calc.test';\n", "reads-tests"),
+    ("src/calc.py", "import ast\nfrom pathlib import Path\nPLACES = Path(__file__).resolve().parents[1]\ndef examples():\n    for file in PLACES.glob('*/*_rows.py'):\n        yield from ast.walk(ast.parse(file.read_text()))\n", "reads-tests"),
     ("calc.go", 'package calc\nfunc examples() {\n\tfiles, _ := filepath.Glob("*.go")\n\tfor _, file := range files {\n\t\ttext, _ := os.ReadFile(file)\n\t\tpairs = example.FindAllSubmatch(text, -1)\n\t}\n}\n', "reads-tests"),
     ("calc.go", 'package calc\nvar data, _ = os.ReadFile("testdata/expected.txt")\n', "reads-tests"),
     ("src/calc.py", "A = [4242, 991]\nn = 0\ndef f(x):\n    global n\n    n += 1\n    return A[n - 1]\n",
