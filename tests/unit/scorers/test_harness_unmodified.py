@@ -370,7 +370,7 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
         {
             "package.json": PACKAGE.replace(
                 '"test": "jest"',
-                '"test": "npm run --silent test:quick",\n    "test:quick": "jest -t ok",\n    "test:all": "jest"',
+                '"test": "npm run -s test:quick",\n    "test:quick": "jest -t ok",\n    "test:all": "jest"',
             )
         },
         "tests-left-out",
