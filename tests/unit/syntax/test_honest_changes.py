@@ -317,6 +317,15 @@ def test_tests_that_went_into_a_class(head: str, lost: bool) -> None:
     )
 
 
+@pytest.mark.parametrize(("pattern", "weaker"), [('r"^$"', False), ('r".*"', True), ('""', True)])
+def test_an_error_that_says_nothing_is_asked_for(pattern: str, weaker: bool) -> None:
+    def raising(match: str) -> str:
+        return f"import pytest\n\n\ndef test_a():\n    with pytest.raises(E, match={match}):\n        f()\n"
+
+    found = {rule for rule, _ in rules(raising('"foo"'), raising(pattern))}
+    assert ("assertion-always-holds" in found) is weaker
+
+
 def test_a_check_that_testify_has_under_another_name() -> None:
     assert not rules(
         go("assert.Equal(t, want, read)"), go("assert.YAMLEq(t, string(want), string(read))"), "a_test.go"

@@ -54,6 +54,8 @@ _COARSE = re.compile(r"(?:set|int|len|bool|round|type|sorted|Counter) \(")
 _ASKS_NOTHING = re.compile(r"\bif (?:False|0)\b|^all \( [\[(] [\])] \)|\[ : 0 \]$")
 _RAISING = frozenset({"raises", "warns", "deprecated_call", "assertRaisesRegex", "assertWarnsRegex"})
 _CLASSES = re.compile(r"\\[a-zA-Z]")
+_NO_TEXT = re.compile(r"""["'](?:\^|\\A)(?:\$|\\Z)["']$""")
+"""Nothing between both ends: the error says nothing."""
 _SAYS = re.compile(r"""\\[^a-zA-Z]|[^\s.*+?^$|()\[\]{}"'\\]""")
 """What makes a pattern ask for something: a sign that stands for itself."""
 _ABOUT_ITSELF = re.compile(
@@ -133,7 +135,8 @@ def said_check(reading: Reading, call: Node, name: str, state: CheckState) -> Ch
     if wanted is None or plain(wanted) == "None":
         return None
     text = resolved(reading, wanted)
-    strength = 4 if _SAYS.search(_CLASSES.sub("", text[1:])) else 0
+    says = _SAYS.search(_CLASSES.sub("", text[1:])) or _NO_TEXT.search(text)
+    strength = 4 if says else 0
     return make_check(call, "error says", "the error", text, strength, state)
 
 
