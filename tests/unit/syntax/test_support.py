@@ -79,3 +79,17 @@ def test_product_code_that_asserts_is_no_support() -> None:
 )
 def test_what_is_support(path: str, text: str, support: bool) -> None:
     assert is_support(path, text.encode()) is support
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "expected"),
+    [
+        ("src/kit/run.py", "import pytest\n", True),
+        ("src/kit/run.py", "def set_up():\n    from hypothesis import register_random\n", False),
+        ("support/run.py", "try:\n    import pytest\nexcept ImportError:\n    pytest = None\n", True),
+    ],
+)
+def test_what_a_product_loads_when_it_is_asked_makes_it_no_helper(
+    path: str, text: str, expected: bool
+) -> None:
+    assert is_support(path, text.encode()) is expected

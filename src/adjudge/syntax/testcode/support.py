@@ -18,17 +18,17 @@ _JAVASCRIPT: Final = re.compile(
 )
 _ASSERTS: Final = re.compile(_LOADED % rb"assert(?:/strict)?")
 _SHARED: Final[Mapping[str, re.Pattern[bytes]]] = {
-    "python": re.compile(rb"^[ \t]*(?:import|from)[ \t]+unittest\b", re.MULTILINE),
+    "python": re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:unittest|pytest|hypothesis|nose)\b", re.MULTILINE),
     "javascript": _ASSERTS,
     "typescript": _ASSERTS,
     "tsx": _ASSERTS,
 }
-"""What programs load as well; it says something only in a file whose name does."""
+"""What programs load as well, some when they are asked; it says something only in a file whose name does."""
 _BESIDE_TESTS: Final = re.compile(
     r"(?:^|[/_.-])(?:support|helpers?|harness|fixtures?|checks?|checking|tests?|testing|testkit|specs?)(?:[/_.-]|$)"
 )
 _LOADS: Final[Mapping[str, re.Pattern[bytes]]] = {
-    "python": re.compile(rb"^[ \t]*(?:import|from)[ \t]+(?:pytest|hypothesis|nose)\b", re.MULTILINE),
+    "python": re.compile(rb"^(?:import|from)[ \t]+(?:pytest|hypothesis|nose)\b", re.MULTILINE),
     "javascript": _JAVASCRIPT,
     "typescript": _JAVASCRIPT,
     "tsx": _JAVASCRIPT,
