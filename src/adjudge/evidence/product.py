@@ -195,31 +195,29 @@ class _Scan:
         return [_without_reads(file) if file.path in helpers else file for file in files]
 
     def _helpers_among(self, asked: set[str], patterns: PathPatterns) -> set[str]:
-        contents = self._subject.contents
-        own = {change.path: change for change in self._subject.change_set.changes if change.path in patterns}
-        texts = [(path, data, False) for path, data in self._hidden_files()]
-        texts += [
-            (change.old_path or path, contents.old(change, max_bytes=_MAX_IMPORTER_BYTES), False)
-            for path, change in own.items()
-            if change.old_type is EntryType.FILE
-        ]
-        left = _MAX_IMPORTERS
-        for path, entry in contents.walk():
-            if entry.type is not EntryType.FILE or grammar_of(path) is None or is_third_party(path):
-                continue
-            left -= 1
-            if left <= 0 or time.monotonic() > self._until:
-                return set()
-            data = contents.read(path, max_bytes=_MAX_IMPORTER_BYTES) or b""
-            texts.append((path, data, path in own))
         by_own: set[str] = set()
         # In Go every file of a folder is loaded with the others.
         by_others = {path for path in asked if path.endswith(".go")}
-        for path, data, of_attempt in texts:
+        for number, (path, data, of_attempt) in enumerate(self._loading(patterns)):
+            if number >= _MAX_IMPORTERS or time.monotonic() > self._until:
+                return set()
             text = data.decode("utf-8", "replace")
             found = {one for one in asked if one != path and loads(path, text, one)}
             (by_own if of_attempt else by_others).update(found)
         return by_own - by_others
+
+    def _loading(self, patterns: PathPatterns) -> Iterator[tuple[str, bytes, bool]]:
+        """Files that may load others, and whether they are tests that the attempt wrote or changed."""
+        contents = self._subject.contents
+        own = {change.path: change for change in self._subject.change_set.changes if change.path in patterns}
+        for path, data in self._hidden_files():
+            yield path, data, False
+        for path, change in own.items():
+            if change.old_type is EntryType.FILE:
+                yield change.old_path or path, contents.old(change, max_bytes=_MAX_IMPORTER_BYTES), False
+        for path, entry in contents.walk():
+            if entry.type is EntryType.FILE and grammar_of(path) is not None and not is_third_party(path):
+                yield path, contents.read(path, max_bytes=_MAX_IMPORTER_BYTES) or b"", path in own
 
     def data(self, changes: Sequence[FileChange], patterns: PathPatterns) -> Iterator[ScannedProduct]:
         """Files of data that came with changed product code; what is ignored only where code names it."""

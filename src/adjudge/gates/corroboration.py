@@ -108,13 +108,17 @@ def _answers(results: Sequence[ScorerResult], unseen: Collection[str]) -> Iterat
     if not agreeing(results, unseen if _visible_pass(results, unseen) else ()):
         return
     wide = _fails_widely(results, unseen)
-    same = any(row.type == ROUTES and row.verdict is Verdict.PASS for row in results)
-    same = same and not any(row.details.get("inverted") for row in results)
+    same = any(map(_took_same_ways, results)) and not any(row.details.get("inverted") for row in results)
     for row in results:
         means = row.details.get("files_read" if same else "means")
         clued = (row.findings and not same) or (wide and means)
         if row.type == ANSWERS_TESTS and row.verdict is Verdict.PASS and clued:
             yield Corroborated(row, _SPECIAL_CASING, row.reason)
+
+
+def _took_same_ways(row: ScorerResult) -> bool:
+    """Whether ways were compared and are the same; code without forks has none that could differ."""
+    return row.type == ROUTES and row.verdict is Verdict.PASS and bool(row.details.get("functions"))
 
 
 def _looks(results: Sequence[ScorerResult], unseen: Collection[str]) -> Iterator[Corroborated]:

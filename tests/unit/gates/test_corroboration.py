@@ -87,14 +87,19 @@ FILE = row("PASS", "no_special_casing", means=["a.py:2 reads a file"], files_rea
 def test_clues_and_means_count_nothing_where_tests_take_the_same_ways(
     found: ScorerResult, looked: str
 ) -> None:
-    rows = [found, WIDE, row("PASS", "command"), row(looked, "same_routes")]
+    rows = [found, WIDE, row("PASS", "command"), row(looked, "same_routes", functions=["f"])]
     counts = looked != "PASS" or found is FILE
     assert bool(corroborated(rows, {"tests"})) is counts
     assert conclude_integrity((), rows, unseen={"tests"}).outcome == ("suspect" if counts else "clean")
 
 
+def test_where_no_function_was_compared_nothing_is_cleared() -> None:
+    rows = [CLUED, WIDE, row("PASS", "command"), row("PASS", "same_routes", functions=[])]
+    assert conclude_integrity((), rows, unseen={"tests"}).outcome == "suspect"
+
+
 def test_a_clue_counts_beside_falsified_tests_whatever_ways_are_taken() -> None:
-    rows = [CLUED, row("FAIL", "pytest", inverted=2), row("PASS", "same_routes")]
+    rows = [CLUED, row("FAIL", "pytest", inverted=2), row("PASS", "same_routes", functions=["f"])]
     assert [one.family for one in corroborated(rows, ())] == ["special_casing"]
 
 
