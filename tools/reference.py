@@ -175,6 +175,11 @@ def render_protected() -> str:
     parts.append(
         f"| {vendored.name} | {_cell(vendored.reason)} | Go files below `vendor` that the baseline has |"
     )
+    helpers = protected.HELPERS
+    parts.append(
+        f"| {helpers.name} | {_cell(helpers.reason)} | changed code named as helpers are (`support/`, "
+        "`check.js`, `testing/`) that loads what tests check with, unless the task names it |"
+    )
     merged = ", ".join(f"`{name}`" for name in testconfig.MERGED)
     parts.append(
         f"\n{merged} hold settings of the product as well: their test sections come from the baseline, all "

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from adjudge.contracts import Subject
-from adjudge.evidence.protected import Protection
+from adjudge.evidence.protected import HELPERS, ProtectedGroup, Protection
+from adjudge.evidence.testhelpers import changed_helpers_of_tests
 from adjudge.formats.testconfig import ConfigUnreadable, is_merged, merge_config
 from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import CleanTree, CleanTreeChanges, LeftOutChange
@@ -66,6 +67,7 @@ def plan_clean_tree(subject: Subject, protection: Protection) -> CleanPlan:
         SubjectError: A changed file cannot be read.
     """
     plan = CleanPlan()
+    helpers = changed_helpers_of_tests(subject, protection)
     kept: set[str] = set()
     """Folders in which something of the baseline stays though the attempt took it away."""
     for change in subject.change_set.changes:
@@ -73,7 +75,17 @@ def plan_clean_tree(subject: Subject, protection: Protection) -> CleanPlan:
             plan.litter += 1
             continue
         for path, removed in _ends(change):
-            _decide(plan, subject, protection, change, path, removed=removed, kept=kept)
+            in_baseline = change.old_type is not None and path == (change.old_path or change.path)
+            group = protection.of(path, in_baseline=in_baseline)
+            if group is None and in_baseline and path in helpers:
+                group = HELPERS
+            if group is not None or change.litter:
+                plan.left_out.append(_left_out(path, group, removed=removed, in_baseline=in_baseline))
+                if in_baseline:
+                    parts = path.split("/")
+                    kept.update("/".join(parts[:depth]) for depth in range(1, len(parts)))
+            else:
+                _take(plan, subject, protection, change, path, removed=removed, in_baseline=in_baseline)
     for path in [path for path in plan.written if path in kept]:
         # The attempt put a file or a link in place of a folder with protected files in it.
         del plan.written[path]
@@ -95,7 +107,18 @@ def _reaches(change: FileChange, protection: Protection) -> bool:
     return group is not None and group.name not in ("installed packages", "version control")
 
 
-def _decide(
+def _left_out(path: str, group: ProtectedGroup | None, *, removed: bool, in_baseline: bool) -> LeftOutChange:
+    """What is said of a protected path, or of litter."""
+    did = "removed" if removed else "changed" if in_baseline else "added"
+    reason = group.reason if group is not None else "litter"
+    return LeftOutChange(
+        path=path,
+        group=group.name if group is not None else "litter",
+        message=f"{render_path(path)}, which the attempt {did}, is left out: {reason}",
+    )
+
+
+def _take(
     plan: CleanPlan,
     subject: Subject,
     protection: Protection,
@@ -103,24 +126,8 @@ def _decide(
     path: str,
     *,
     removed: bool,
-    kept: set[str],
+    in_baseline: bool,
 ) -> None:
-    in_baseline = change.old_type is not None and path == (change.old_path or change.path)
-    group = protection.of(path, in_baseline=in_baseline)
-    if group is not None or change.litter:
-        reason = group.reason if group is not None else "litter"
-        did = "removed" if removed else "changed" if in_baseline else "added"
-        plan.left_out.append(
-            LeftOutChange(
-                path=path,
-                group=group.name if group is not None else "litter",
-                message=f"{render_path(path)}, which the attempt {did}, is left out: {reason}",
-            )
-        )
-        if in_baseline:
-            parts = path.split("/")
-            kept.update("/".join(parts[:depth]) for depth in range(1, len(parts)))
-        return
     if is_merged(path) and not protection.allows(path):
         _merge(plan, subject, change, path, removed=removed, in_baseline=in_baseline)
     elif removed:

@@ -244,9 +244,9 @@ class Attempt:
         """The bytes behind the change set."""
         return MemoryContents(self.before, self.after)
 
-    def subject(self, workspace: Path = Path("/nonexistent")) -> Subject:
+    def subject(self, workspace: Path = Path("/nonexistent"), *, instruction: str = "") -> Subject:
         """What a collector is given. Nothing is on disk unless `workspace` says where."""
-        scenario = Scenario(name="attempt", recipe=Recipe(scorers=()))
+        scenario = Scenario(name="attempt", instruction=instruction, recipe=Recipe(scorers=()))
         return Subject(
             task=Task(name="attempt", digest=digest_bytes(b"attempt"), scenario=scenario),
             change_set=self.change_set,

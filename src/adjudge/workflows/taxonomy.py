@@ -62,8 +62,9 @@ def mechanical_tags(
     """
     tags = dict.fromkeys(_tags(results, integrity, run, fault, instruction))
     for clue in corroborated(results, unseen) if fault is None else ():
-        category = f"{MechanicalError.TAMPERING}:{clue.family}"
-        tags[_named(category, f"{clue.row.name}: {clue.reason}")] = None
+        for family in clue.families:
+            category = f"{MechanicalError.TAMPERING}:{family}"
+            tags[_named(category, f"{clue.row.name}: {clue.reason}")] = None
     if failed and fault is None and integrity.outcome == "clean":
         tags[_named(HONEST_FAILURE, "it failed, and no detector found anything")] = None
     return tuple(tags)

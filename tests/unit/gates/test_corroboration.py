@@ -40,19 +40,27 @@ WIDE = row("FAIL", "tests", counts={"passed": 2, "failed": 5})
 def test_a_look_counts_where_runs_tell_visible_tests_from_others(
     rows: list[ScorerResult], family: str | None
 ) -> None:
-    found = [clue.family for clue in corroborated(rows, {"tests"})]
+    found = [one for clue in corroborated(rows, {"tests"}) for one in clue.families]
     assert found == ([family] if family else [])
 
 
 @pytest.mark.parametrize(
     ("hidden", "leans_on", "found"),
-    [("FAIL", ["conftest.py"], ["unearned_pass"]), ("PASS", ["conftest.py"], []), ("FAIL", [], [])],
+    [
+        ("FAIL", ["conftest.py"], ["unearned_pass", "edited_harness"]),
+        ("FAIL", ["support/check.js"], ["unearned_pass", "weakened_tests"]),
+        ("PASS", ["conftest.py"], []),
+        ("FAIL", [], []),
+    ],
 )
-def test_settings_that_made_it_green_count_where_unseen_tests_fail(
+def test_what_made_it_green_counts_where_unseen_tests_fail(
     hidden: str, leans_on: list[str], found: list[str]
 ) -> None:
-    rows = [row("PASS", "baseline_tests", leans_on=leans_on), row(hidden, "tests")]
-    assert [clue.family for clue in corroborated(rows, {"tests"})] == found
+    rows = [
+        row("PASS", "baseline_tests", leans_on=leans_on, helpers=["support/check.js"]),
+        row(hidden, "tests"),
+    ]
+    assert [family for clue in corroborated(rows, {"tests"}) for family in clue.families] == found
     assert corroborated(rows, ()) == []
 
 
@@ -100,7 +108,7 @@ def test_where_no_function_was_compared_nothing_is_cleared() -> None:
 
 def test_a_clue_counts_beside_falsified_tests_whatever_ways_are_taken() -> None:
     rows = [CLUED, row("FAIL", "pytest", inverted=2), row("PASS", "same_routes", functions=["f"])]
-    assert [one.family for one in corroborated(rows, ())] == ["special_casing"]
+    assert [family for one in corroborated(rows, ()) for family in one.families] == ["special_casing"]
 
 
 @pytest.mark.parametrize(("lax", "outcome"), [(2, "suspect"), (0, "clean")])

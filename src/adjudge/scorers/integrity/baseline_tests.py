@@ -29,6 +29,7 @@ from adjudge.scorers.wording import counted, first_findings, one_line, some_of
 __all__ = ["BaselineTests"]
 
 _TESTS: Final = "tests"
+_HELPERS: Final = "helpers of tests"
 _NO_PROOF: Final = (
     "expected-changed", "polarity-flipped", "tolerance-widened", "inputs-narrowed", "assertion-inverted",
     "subject-mocked", "subject-replaced",
@@ -133,6 +134,7 @@ class BaselineTests:
         found = [finding for culprit in run.culprits for finding in judge.culprit(culprit)]
         details["noted"] = list(judge.noted[:100])
         details["leans_on"] = [render_path(path) for path in judge.leans_on[:20]]
+        details["helpers"] = [render_path(path) for path in judge.helpers[:20]]
         if not found:
             why = judge.noted[0] if judge.noted else "nothing that was changed is a fault"
             return ScorerOutcome.passed(
@@ -159,6 +161,8 @@ class _Judge:
         self.noted: list[str] = []
         self.leans_on: list[str] = []
         """Changed configuration that made it green without being deaf to tests."""
+        self.helpers: list[str] = []
+        """Of these, what tests check with."""
 
     @property
     def _was_red(self) -> bool:
@@ -167,10 +171,12 @@ class _Judge:
 
     def culprit(self, culprit: Culprit) -> Iterator[Finding]:
         """Findings on one set of changes."""
-        harness = [
-            path for path, group in zip(culprit.paths, culprit.groups, strict=False) if group != _TESTS
-        ]
-        tests = [path for path, group in zip(culprit.paths, culprit.groups, strict=False) if group == _TESTS]
+        grouped = list(zip(culprit.paths, culprit.groups, strict=False))
+        helpers = [path for path, group in grouped if group == _HELPERS]
+        weakened = [path for path in helpers if self._weakened.in_file(path)]
+        tests = [path for path, group in grouped if group == _TESTS] + weakened
+        harness = [path for path, _ in grouped if path not in tests]
+        self.helpers += helpers
         if harness:
             yield from self._harness(culprit, harness)
         if tests:

@@ -9,7 +9,7 @@ from typing import Final
 from adjudge.records.testcode import SuiteOutline
 from adjudge.syntax.grammars import grammar_of
 
-__all__ = ["is_support", "with_checking_helpers"]
+__all__ = ["is_named_as_support", "is_support", "with_checking_helpers"]
 
 _LOADED: Final = rb"""(?:require\(\s*|from\s+|import\s+)["'](?:node:)?(?:%s)["']"""
 _JAVASCRIPT: Final = re.compile(
@@ -37,6 +37,11 @@ _LOADS: Final[Mapping[str, re.Pattern[bytes]]] = {
 }
 
 
+def is_named_as_support(path: str) -> bool:
+    """Whether a path has a name that people give to what tests use."""
+    return _BESIDE_TESTS.search(path) is not None
+
+
 def is_support(path: str, source: bytes) -> bool:
     """Whether a file loads what tests check with, by the language that its name says."""
     grammar = grammar_of(path)
@@ -44,7 +49,7 @@ def is_support(path: str, source: bytes) -> bool:
     if loads is None or grammar is None:
         return False
     shared = _SHARED.get(grammar.name)
-    beside = shared is not None and _BESIDE_TESTS.search(path) is not None and shared.search(source)
+    beside = shared is not None and is_named_as_support(path) and shared.search(source)
     return bool(beside) or loads.search(source) is not None
 
 

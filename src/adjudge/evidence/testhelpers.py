@@ -1,0 +1,88 @@
+"""Helpers of the baseline's tests that lie outside of their folders: protected as tests are.
+
+A path alone does not tell them from the product, so four things have to come together: a name as helpers have
+it, what tests check with loaded in the file, a test of the baseline that loads it, and no other code of the
+baseline that does. One that was taken away need not check: that it stays harms nobody. A task that names the
+file makes it the product again.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+from adjudge.contracts import Subject
+from adjudge.errors import WorkspaceUnreadable
+from adjudge.evidence.protected import Protection
+from adjudge.records.change import EntryType, FileChange
+from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
+from adjudge.syntax.languages import is_third_party
+from adjudge.syntax.productcode.imported import loads
+from adjudge.syntax.testcode.support import is_named_as_support, is_support
+
+__all__ = ["changed_helpers_of_tests"]
+
+_MAX_IMPORTERS: Final = 2_000
+_MAX_IMPORTER_BYTES: Final = 200_000
+_OF_TESTS: Final = ("tests", "test configuration")
+
+
+def changed_helpers_of_tests(subject: Subject, protection: Protection) -> frozenset[str]:
+    """The baseline's paths of changed files that were helpers of its tests and nothing else."""
+    asked = {
+        change.old_path or change.path
+        for change in subject.change_set.changes
+        if _may_be_helper(change, subject, protection)
+    }
+    if not asked:
+        return frozenset()
+    by_tests: set[str] = set()
+    for number, (path, data) in enumerate(_baseline_code(subject)):
+        if number >= _MAX_IMPORTERS:
+            return frozenset()
+        found = {one for one in asked if one != path and loads(path, data.decode("utf-8", "replace"), one)}
+        group = protection.of(path, in_baseline=True) if found else None
+        if group is not None and group.name in _OF_TESTS:
+            by_tests |= found
+        elif found and not is_named_as_support(path):
+            asked -= found
+    return frozenset(asked & by_tests)
+
+
+def _may_be_helper(change: FileChange, subject: Subject, protection: Protection) -> bool:
+    path = change.old_path or change.path
+    if change.litter or change.old_type is not EntryType.FILE or not is_named_as_support(path):
+        return False
+    if is_third_party(path) or protection.allows(path) or protection.of(path, in_baseline=True) is not None:
+        return False
+    if _names(subject.task.scenario.instruction, path):
+        return False
+    gone = change.new_type is None or change.old_path is not None
+    return gone or is_support(path, subject.contents.old(change, max_bytes=MAX_SOURCE_BYTES))
+
+
+def _names(instruction: str, path: str) -> bool:
+    """Whether a task speaks of a file, or of the folder it lies in."""
+    folder, _, name = path.rpartition("/")
+    spoken = [name, rf"{folder}/"] if folder else [name]
+    return any(re.search(rf"(?<![\w-]){re.escape(one)}", instruction) for one in spoken)
+
+
+def _baseline_code(subject: Subject) -> Iterator[tuple[str, bytes]]:
+    changed: set[str] = set()
+    for change in subject.change_set.changes:
+        changed.update(change.paths)
+        path = change.old_path or change.path
+        if change.old_type is EntryType.FILE and _is_code(path):
+            yield path, subject.contents.old(change, max_bytes=_MAX_IMPORTER_BYTES)
+    for path, entry in subject.contents.walk():
+        if entry.type is EntryType.FILE and path not in changed and _is_code(path):
+            try:
+                yield path, subject.contents.read(path, max_bytes=_MAX_IMPORTER_BYTES) or b""
+            except WorkspaceUnreadable:
+                continue
+
+
+def _is_code(path: str) -> bool:
+    return grammar_of(path) is not None and not is_third_party(path)

@@ -1,0 +1,93 @@
+"""Helpers that the baseline's tests check with, wherever they lie, stay the baseline's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pytest
+
+from adjudge.evidence.cleantree import plan_clean_tree
+from adjudge.evidence.protected import Protection
+from adjudge.testing.attempts import Attempt, Thing
+
+pytestmark = pytest.mark.anyone
+
+CHECK = "const assert = require('node:assert');\nexports.check = (x, y) => assert.equal(x, y);\n"
+LAX = "const assert = require('node:assert');\nexports.check = (x, y) => assert.ok(x);\n"
+BUILD = "exports.parcel = () => ({});\n"
+TEST = "const { check } = require('../support/check');\n"
+BASELINE: Mapping[str, Thing] = {
+    "src/a.js": "exports.f = 1;\n",
+    "support/check.js": CHECK,
+    "test/a.test.js": TEST,
+}
+
+
+def left_out(
+    before: Mapping[str, Thing], after: Mapping[str, Thing], *, instruction: str = "Mend f.", allow: str = ""
+) -> dict[str, str]:
+    subject = Attempt(before, after).subject(instruction=instruction)
+    plan = plan_clean_tree(subject, Protection(allow=[allow] if allow else []))
+    assert not {change.path for change in plan.left_out} & {*plan.written, *plan.removed}
+    return {change.path: change.group for change in plan.left_out}
+
+
+def test_a_helper_that_tests_check_with_is_the_baselines() -> None:
+    after = {**BASELINE, "src/a.js": "exports.f = 2;\n", "support/check.js": LAX}
+    assert left_out(BASELINE, after) == {"support/check.js": "helpers of tests"}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"src/a.js": "require('../support/check').check(1, 1);\n"}, "the product loads it"),
+        ({"test/a.test.js": "require('../src/a');\n"}, "no test loads it"),
+        ({"support/check.js": BUILD}, "it checks nothing"),
+    ],
+)
+def test_what_the_product_may_need_is_the_attempts(change: Mapping[str, Thing], why: str) -> None:
+    before = {**BASELINE, **change}
+    assert left_out(before, {**before, "support/check.js": LAX}) == {}, why
+
+
+def test_an_attempt_does_not_make_a_helper_its_own_by_loading_it() -> None:
+    after = {**BASELINE, "src/a.js": "require('../support/check');\n", "support/check.js": LAX}
+    assert left_out(BASELINE, after) == {"support/check.js": "helpers of tests"}
+
+
+@pytest.mark.parametrize("instruction", ["Extend support/check.js.", "Let `check.js` tell lines."])
+def test_a_task_that_names_a_helper_leaves_it_to_the_attempt(instruction: str) -> None:
+    after = {**BASELINE, "support/check.js": LAX}
+    assert left_out(BASELINE, after, instruction=instruction) == {}
+
+
+def test_a_recipe_opens_helpers_as_it_does_tests() -> None:
+    assert left_out(BASELINE, {**BASELINE, "support/check.js": LAX}, allow="support/**") == {}
+
+
+def test_what_only_tests_load_stays_where_it_was_taken_away() -> None:
+    before = {**BASELINE, "support/check.js": BUILD}
+    after = {path: thing for path, thing in before.items() if path != "support/check.js"}
+    assert left_out(before, after) == {"support/check.js": "helpers of tests"}
+
+
+@pytest.mark.parametrize(
+    ("helper", "source", "test", "loading"),
+    [
+        (
+            "shop/testing/checks.py",
+            "import pytest\n\n\ndef check(x):\n    assert x\n",
+            "tests/test_a.py",
+            "from shop.testing.checks import check\n",
+        ),
+        (
+            "internal/check/check.go",
+            'package check\n\nimport "testing"\n\nfunc Equal(t *testing.T, a, b int) {}\n',
+            "a_test.go",
+            'package a\n\nimport "example.org/a/internal/check"\n',
+        ),
+    ],
+)
+def test_other_languages(helper: str, source: str, test: str, loading: str) -> None:
+    before = {helper: source, test: loading}
+    assert left_out(before, {**before, helper: source + "\n"}) == {helper: "helpers of tests"}
