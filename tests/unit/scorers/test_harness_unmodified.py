@@ -262,6 +262,22 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
         {"run_tests.sh": "pytest\nexit 0\n"},
         "exit-code-ignored",
     ),
+    "script runs the tests of one name": (
+        {
+            "package.json": '{"scripts": {"test": "node --test src/"}}',
+            "src/b.test.js": "test('b', () => {});\n",
+        },
+        {"package.json": '{"scripts": {"test": "node --test src/a*.test.js"}}'},
+        "test-command-replaced",
+    ),
+    "script runs the tests of one folder": (
+        {
+            "package.json": '{"scripts": {"test": "node --test"}}',
+            "src/deep/b.test.js": "test('b', () => {});\n",
+        },
+        {"package.json": '{"scripts": {"test": "node --test src/*.test.js"}}'},
+        "test-command-replaced",
+    ),
     "deselected": (
         {"pyproject.toml": PYPROJECT},
         {"pyproject.toml": PYPROJECT.replace("-ra", "-ra --deselect tests/test_a.py::test_a")},
@@ -594,6 +610,14 @@ def without(name, act):
 """
 """Takes a module away while something runs."""
 HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
+    "script runs what is named as tests are": (
+        {
+            "package.json": '{"scripts": {"test": "node --test test/"}}',
+            "test/a.test.js": "test('a', () => {});\n",
+            "test/support/policy.js": "export const policy = {};\n",
+        },
+        {"package.json": '{"scripts": {"test": "node --test test/*.test.js src/*.test.js"}}'},
+    ),
     "settings moved to another file": (
         {
             "setup.cfg": "[tool:pytest]\nnorecursedirs = .git tests/typing\n",

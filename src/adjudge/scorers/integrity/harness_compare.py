@@ -297,7 +297,14 @@ def _replaced(
     if not runs and (script or all(_HOLLOW.fullmatch(line.strip()) for line in after.values)):
         return f"{after.name} no longer runs tests"
     files = [found[0].strip() for line in runs for found in [_TEST_FILE.search(line)] if found]
-    others = [path for path in tests if not any(path.rpartition("/")[2] in line for line in runs)]
+    endings = {file.partition("::")[0].rpartition(".")[2] for file in files}
+    others = [
+        path
+        for path in tests
+        if _TEST_FILE.search(path)
+        and path.rpartition(".")[2] in endings
+        and not any(_is_run(path, line) for line in runs)
+    ]
     whole = _WHOLE.fullmatch(after.name) is not None
     if (
         whole
@@ -308,6 +315,15 @@ def _replaced(
     ):
         return f"{after.name} runs only {files[0]}"
     return None
+
+
+def _is_run(path: str, line: str) -> bool:
+    """Whether a command names a file, or a pattern that finds it."""
+    globs = [word.strip("'\"").removeprefix("./") for word in line.split() if "*" in word]
+    return path.rpartition("/")[2] in line or any(
+        fnmatchcase(path, glob.replace("**/", "*")) and ("**" in glob or path.count("/") == glob.count("/"))
+        for glob in globs
+    )
 
 
 def _lowered(before: HarnessSetting | None, after: HarnessSetting | None) -> str | None:
