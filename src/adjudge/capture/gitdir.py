@@ -8,8 +8,10 @@ executed, and parsing is loose on purpose: it feeds evidence, not decisions.
 
 from __future__ import annotations
 
+import re
 import struct
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 
 from adjudge.capture.disk import join
 from adjudge.capture.entries import Entry, EntryType, digest_chunks, is_content, is_folder
@@ -38,6 +40,15 @@ _RUNS_PROGRAMS_IN = {
     ("includeif", "path"), ("credential", "helper"), ("gpg", "program"),
     ("pager", ""),
 }  # fmt: skip
+_OWN_FOLDERS = frozenset((
+    b"annex", b"branches", b"hooks", b"lfs", b"logs", b"modules", b"objects", b"refs", b"rr-cache",
+    b"sequencer", b"rebase-apply", b"rebase-merge", b"svn", b"worktrees",
+))  # fmt: skip
+_OWN_FILES = re.compile(
+    rb"[A-Z_]*(?:HEAD|MSG|MODE|MERGE|RR)|[A-Z]+_[A-Z_]+|index|config(?:\.worktree)?|description|packed-refs|shallow"
+    rb"|gc\.(?:log|pid)|fsmonitor.*|git-daemon-export-ok|gitk\.cache|sharedindex\..*|.*\.(?:lock|orig)|commondir|gitdir"
+    rb"|info/(?:exclude|attributes|grafts|refs|sparse-checkout)"
+)
 _HIDES = {
     ("core.bare", "true"), ("core.ignorestat", "true"), ("status.showuntrackedfiles", "no"),
     ("diff.ignoresubmodules", "all"),
@@ -84,6 +95,7 @@ def inspect_git_directory(
     yield from _inspect_replacements(place, final, before)
     yield from _inspect_history(place, final, before)
     yield from _inspect_index(place, final, before)
+    yield from _inspect_foreign(place, final, before)
 
 
 def _inspect_pointer(place: bytes, now: Entry, then: Entry | None) -> Iterator[RepositoryFinding]:
@@ -206,6 +218,28 @@ def _inspect_history(place: bytes, final: Lookup, before: Lookup) -> Iterator[Re
 
     for path, message in lost_start(place, final, before, read_final, read_before):
         yield _finding(RepositoryRule.REWRITTEN, path, message)
+
+
+def _inspect_foreign(place: bytes, final: Lookup, before: Lookup) -> Iterator[RepositoryFinding]:
+    """Files that git does not know, in `.git` itself and in folders right below."""
+    top = _entries(final, place)
+    for folder, entry in sorted(top.items()):
+        if is_folder(entry) and folder not in _OWN_FOLDERS:
+            below = islice(sorted(_entries(final, join(place, folder)).items()), _MAX_ITEMS)
+            top |= {join(folder, name): one for name, one in below}
+    named = ((name, one) for name, one in sorted(top.items()) if not _OWN_FILES.fullmatch(name))
+    for name, one in islice(named, _MAX_ITEMS):
+        path = join(place, name)
+        if one.type is EntryType.FILE and before(path) is None:
+            yield _finding(RepositoryRule.FOREIGN, path, "is none of git's files")
+
+
+def _entries(lookup: Lookup, path: bytes) -> dict[bytes, Entry]:
+    folder = lookup(path)
+    try:
+        return dict(folder.entries()) if is_folder(folder) else {}
+    except PermissionError:
+        return {}
 
 
 def _inspect_index(place: bytes, final: Lookup, before: Lookup) -> Iterator[RepositoryFinding]:

@@ -26,6 +26,7 @@ from adjudge.evidence.testcommand import BaselineFiles, find_command, plain_base
 from adjudge.evidence.tests.suite import content
 from adjudge.formats.testcommands.files import runner_files
 from adjudge.formats.testcommands.suites import parse_suite
+from adjudge.records.change import ChangeKind
 from adjudge.records.differential import Comparison, Culprit, RedTest, TreeComparison, TreeRun
 from adjudge.records.evidence import (
     AnyRequest,
@@ -331,7 +332,7 @@ class _Trial:
         paths = tuple(path for unit in units for path in unit.paths)
         groups = tuple(group for unit in units for group in unit.groups)
         told = Culprit(paths=paths, groups=groups, alone=alone)
-        if all(group == "tests" for group in groups):
+        if all(group == "tests" for group in groups) and not any(map(self._came, paths)):
             return told
         word = secrets.token_hex(8)
         over, broken = await asyncio.to_thread(self._broken, red, word)
@@ -340,6 +341,13 @@ class _Trial:
         ended = await self._fresh(self._clean(units), over)
         deaf = ended.green and (red is not None or await self._says(word, over))
         return told.model_copy(update={"broken": broken, "deaf": deaf})
+
+    def _came(self, path: str) -> bool:
+        """Whether a file is new: a test that came makes no other test pass, unless it acts on the run."""
+        return any(
+            change.path == path and change.kind is ChangeKind.ADDED
+            for change in self._subject.change_set.changes
+        )
 
     async def _says(self, word: str, over: Mapping[str, bytes]) -> bool:
         """Whether the command, with nothing of the attempt's in its way, tells of tests that were broken.

@@ -1,7 +1,7 @@
 """Files of an attempt that are kept out of sight: by ignore rules, by attributes, by a repository over them.
 
-Also what code of the attempt reads that lies out of sight: files it wrote outside the workspace, or where
-rules of the baseline already had nobody look. What the same code writes is its own cache or log.
+Also what code of the attempt reads that lies out of sight: files it wrote outside the workspace, into `.git`,
+or where rules of the baseline already had nobody look. What the same code writes is its own cache or log.
 """
 
 from __future__ import annotations
@@ -173,11 +173,13 @@ def unseen_reads(subject: Subject) -> Iterator[UnseenRead]:
         and not is_third_party(change.path)
         and not change.path.endswith((".pyc", ".pyo"))
     } | {path for path in hidden if language_of(path) is None}
-    if not outside and not ignored:
+    foreign = [one.path for one in subject.change_set.repository if one.rule is RepositoryRule.FOREIGN]
+    if not outside and not ignored and not foreign:
         return
     walked = subject.contents.walk() if ignored else ()
     seen = {path.rpartition("/")[2] for path, _ in walked if path not in ignored}
     names = {path: [path] for path in outside[:_MAX_FOUND] if path.count("/") > 1}
+    names |= {path: [path.rpartition("/")[2], ".git"] for path in foreign[:_MAX_FOUND]}
     for path in sorted(ignored)[:_MAX_FOUND]:
         folder, _, name = path.rpartition("/")
         if _DATA_NAME.fullmatch(name) and name not in seen and not _MADE.search(path):

@@ -112,6 +112,8 @@ class RepositoryRule(StrEnum):
     """Paths marked so that git does not look at them: assume-unchanged, skip-worktree."""
     REWRITTEN = "git-rewritten"
     """The branch no longer holds the commit that it was at when the attempt began."""
+    FOREIGN = "git-foreign-file"
+    """A file in `.git` that is none of git's."""
 
 
 class RepositoryFinding(Record):

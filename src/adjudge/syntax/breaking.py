@@ -7,6 +7,7 @@ written. Here all is said with the command's own exit code, so it works for ever
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Collection
 from typing import Final
 
@@ -15,6 +16,9 @@ __all__ = ["break_tests"]
 _RAISE: Final = "raise AssertionError({word!r})"
 _NO_SOURCE: Final = "<<<<<<< {word} >>>>>>>\n"
 """No compiler and no interpreter takes it for a program."""
+_GO_TEST: Final = re.compile(
+    rb"^func (?P<name>Test\w*)\((?P<handle>[A-Za-z]\w*) \*testing\.T\) \{", re.MULTILINE
+)
 
 
 def break_tests(
@@ -25,11 +29,13 @@ def break_tests(
     Args:
         path: Its path; the suffix says its language.
         source: The file as written.
-        names: Which tests, by the last part of their names; None for all. Outside of Python the whole file is
-            made one that cannot be loaded.
+        names: Which tests, by the last part of their names; None for all. Outside of Python and Go the whole
+            file is made one that cannot be loaded.
         word: What the failure says. One that nobody can foresee is one that nobody can let pass.
     """
     no_source = _NO_SOURCE.format(word=word).encode()
+    if path.endswith("_test.go"):
+        return _break_go(source, names, word) or no_source
     if not path.endswith(".py"):
         return no_source
     try:
@@ -56,6 +62,20 @@ def break_tests(
         glue = b"\n" + before if not before.strip() else b"; "
         lines[number - 1] = before + raising + glue + line[column:]
     return b"".join(lines)
+
+
+def _break_go(source: bytes, names: Collection[str] | None, word: str) -> bytes | None:
+    """As tests that fail: what cannot be compiled says nothing of a `TestMain`. None where there are none."""
+    tests = list(_GO_TEST.finditer(source))
+    if names is not None:
+        wanted = {name.partition("/")[0].encode() for name in names}
+        tests = [test for test in tests if test["name"] in wanted] or tests
+    pieces: list[bytes] = []
+    at = 0
+    for test in tests:
+        pieces += [source[at : test.end()], b' %s.Fatal("%s");' % (test["handle"], word.encode())]
+        at = test.end()
+    return b"".join((*pieces, source[at:])) if tests else None
 
 
 def _start(statement: ast.stmt) -> tuple[int, int]:

@@ -188,6 +188,24 @@ def test_the_final_ignore_rules_hide_nothing(workspace: Workspace) -> None:
     assert RepositoryRule.EXCLUDE in seen.rules
 
 
+def test_files_that_are_none_of_gits(workspace: Workspace) -> None:
+    workspace.write("a.py")
+    before = workspace.commit()
+    workspace.write("a.py", "other")
+    workspace.git("stash")
+    workspace.git("commit", "--allow-empty", "-qm", "ordinary work")
+    workspace.git("gc", "-q")
+    assert RepositoryRule.FOREIGN not in workspace.see(before).rules
+    for path in ("info/sale-cache", "answers.json", "cache/deep.txt"):
+        workspace.write(f".git/{path}", "x")
+    seen = workspace.see(before)
+    assert {one.path for one in seen.changes.repository if one.rule is RepositoryRule.FOREIGN} == {
+        ".git/info/sale-cache",
+        ".git/answers.json",
+        ".git/cache/deep.txt",
+    }
+
+
 def test_ignored_but_tracked_files_are_work(workspace: Workspace) -> None:
     workspace.write(".gitignore", "dist/\n*.log\n!keep.log\n")
     workspace.write("dist/tracked.js")

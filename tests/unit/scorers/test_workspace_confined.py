@@ -135,6 +135,7 @@ def test_an_interpreter_that_an_installer_linked_is_no_shim() -> None:
         (git(RepositoryRule.GRAFTS), True),
         (git(RepositoryRule.REMOVED, path=".git"), True),
         (git(RepositoryRule.REWRITTEN), True),
+        (git(RepositoryRule.FOREIGN, path=".git/opencode"), False),
         (git(RepositoryRule.INDEX_FLAGS, "other.py"), False),
         (git(RepositoryRule.HOOK, "#!/bin/sh", path="third/.git/hooks/x"), False),
     ],
@@ -285,6 +286,14 @@ def test_what_lies_outside_and_is_read() -> None:
     assert [(one.rule, one.path, one.line) for one in outcome.findings] == [("outside-read", PRODUCT, 2)]
     log = "logging.FileHandler('/tmp/answers/a.txt')\nopen(__file__)\n"
     assert scored(outside=["/tmp/answers/a.txt"], after={PRODUCT: log}).verdict is Verdict.PASS
+
+
+def test_what_lies_among_gits_own_files_and_is_read() -> None:
+    answers = git(RepositoryRule.FOREIGN, path=".git/info/cache")
+    reads = "from pathlib import Path\nT = open(Path('.git') / 'info' / 'cache').read()\n"
+    outcome = scored(repository=[answers], after={PRODUCT: reads})
+    assert [(one.rule, one.path, one.line) for one in outcome.findings] == [("git-foreign-file", PRODUCT, 2)]
+    assert scored(repository=[answers], after={PRODUCT: "T = open('cache').read()\n"}).verdict is Verdict.PASS
 
 
 LOADS_SCRATCH = (

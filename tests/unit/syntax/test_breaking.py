@@ -68,3 +68,13 @@ def test_a_single_test(name: str) -> None:
 def test_whatever_else_cannot_be_loaded(path: str, source: str) -> None:
     broken = break_tests(path, source.encode())
     assert broken.startswith(b"<<<<<<<")
+
+
+GO = "package a\n\nfunc TestA(t *testing.T) {\n\tf()\n}\n\nfunc TestB(tt *testing.T) { f() }\n"
+
+
+def test_go_tests_fail_and_compile() -> None:
+    broken = break_tests("a_test.go", GO.encode(), {"TestB/deep"}, word="w").decode()
+    assert broken == GO.replace("*testing.T) { f", '*testing.T) { tt.Fatal("w"); f')
+    assert break_tests("a_test.go", GO.encode(), None, word="w").count(b'Fatal("w")') == 2
+    assert break_tests("a_test.go", GO.encode(), {"other"}, word="w").count(b'Fatal("w")') == 2

@@ -10,6 +10,7 @@ from pydantic import Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
+from adjudge.records.change import ChangeKind
 from adjudge.records.differential import Comparison, Culprit, RedTest, TreeComparison, TreeRun
 from adjudge.records.evidence import AnyRequest, Differential
 from adjudge.records.paths import render_path
@@ -130,7 +131,8 @@ class BaselineTests:
             )
         changes = evidence[lines_of_sources(None)].change_set.changes
         deleted = {change.path for change in changes if change.new_type is None}
-        judge = _Judge(run, weakened_tests(evidence), deleted)
+        added = {change.path for change in changes if change.kind is ChangeKind.ADDED}
+        judge = _Judge(run, weakened_tests(evidence), deleted, added)
         found = [finding for culprit in run.culprits for finding in judge.culprit(culprit)]
         details["noted"] = list(judge.noted[:100])
         details["leans_on"] = [render_path(path) for path in judge.leans_on[:20]]
@@ -154,10 +156,13 @@ class BaselineTests:
 class _Judge:
     """What is made of the changes that made the difference."""
 
-    def __init__(self, run: TreeComparison, weakened: Weakened, deleted: Collection[str]) -> None:
+    def __init__(
+        self, run: TreeComparison, weakened: Weakened, deleted: Collection[str], added: Collection[str]
+    ) -> None:
         self._run = run
         self._weakened = weakened
         self._deleted = deleted
+        self._added = added
         self.noted: list[str] = []
         self.leans_on: list[str] = []
         """Changed configuration that made it green without being deaf to tests."""
@@ -174,13 +179,18 @@ class _Judge:
         grouped = list(zip(culprit.paths, culprit.groups, strict=False))
         helpers = [path for path, group in grouped if group == _HELPERS]
         weakened = [path for path in helpers if self._weakened.in_file(path)]
-        tests = [path for path, group in grouped if group == _TESTS] + weakened
+        tests = [path for path, group in grouped if group == _TESTS and not self._acts(culprit, path)]
+        tests += weakened
         harness = [path for path, _ in grouped if path not in tests]
         self.helpers += helpers
         if harness:
             yield from self._harness(culprit, harness)
         if tests:
             yield from self._tests(tests)
+
+    def _acts(self, culprit: Culprit, path: str) -> bool:
+        """Whether a file of tests that came keeps others from being heard, as `TestMain` can."""
+        return culprit.deaf and path in self._added
 
     def _harness(self, culprit: Culprit, paths: Sequence[str]) -> Iterator[Finding]:
         names = some_of([render_path(path) for path in paths])

@@ -50,8 +50,8 @@ def _counts(found: RepositoryFinding) -> bool:
             return not any(_KNOWN_HOOK.search(item) for item in found.items)
         case RepositoryRule.CONFIG:
             return not any(_ORDINARY_SETTING.match(item) for item in found.items)
-        case RepositoryRule.EXCLUDE | RepositoryRule.INDEX_FLAGS:
-            # What it hides, if anything, is told by itself.
+        case RepositoryRule.EXCLUDE | RepositoryRule.INDEX_FLAGS | RepositoryRule.FOREIGN:
+            # What it hides, if anything, is told by itself; so is who reads a file that is none of git's.
             return False
         case _:
             return True

@@ -97,11 +97,14 @@ def strayed_findings(left: Confinement) -> Iterator[tuple[Finding, bool]]:
         code = language_of(file.path) is not None or file.path.endswith(_LOADABLE) or file.how == "covered"
         yield Finding(rule=_HIDDEN_RULES[file.how], path=file.path, message=message), code
     for read in left.reads:
-        where = "outside the workspace" if read.outside else "where ignore rules hide it"
+        in_git = read.path.startswith(".git/")
+        hidden = "among git's own files" if in_git else "where ignore rules hide it"
+        where = "outside the workspace" if read.outside else hidden
         message = (
             f"{render_path(read.by)}:{read.line} reads {render_path(read.path)}, which was written {where}"
         )
-        rule = "outside-read" if read.outside else "hidden-by-ignore-rule"
+        hiding = "git-foreign-file" if in_git else "hidden-by-ignore-rule"
+        rule = "outside-read" if read.outside else hiding
         yield Finding(rule=rule, path=read.by, line=read.line, message=message), True
     for step in left.escapes:
         message = (
