@@ -32,6 +32,9 @@ _LISTED: Final = re.compile(
     rf"^(?:await\s+)?(?:(?:iter|cycle|itertools\.cycle|deque|collections\.deque|tuple|list|reversed|Object\.freeze)\(\s*)*"
     rf"(?:\[\]\w+|\[\.*\d*\]\w+)?[\[({{]{_LITERALS}[\])}}]"
 )
+_ROWS: Final = re.compile(
+    rf"^(?:map\[\w+\]\[\]\w+)?[\[({{](?:[^\[\](){{}}]|[\[({{][^\[\](){{}}]*[\])}}])*?[:,\[]\s*[\[({{]{_LITERALS}[\])}}]"
+)
 _ITERATED: Final = re.compile(
     rf"^(?:(?:iter|cycle|itertools\.cycle|itertools\.chain)\(\s*[\[(]{_LITERALS}[\])]|[\[(]{_LITERALS}[\])]"
     r"(?:\[Symbol\.iterator\]|\.values|\.__iter__|\.entries|\.each)\b|\(\s*\w+\s+for\s+\w+\s+in\s*[\[(])"
@@ -150,8 +153,25 @@ def _counts(name: str, body: str, facts: FileFacts) -> bool:
         made = re.search(
             rf"(?<![\w.]){escaped}\s*:?=\s*(?:next\(\s*({_NAME})|({_NAME})\.Add\(|atomic\.Add\w+\()", body
         )
-        return made is not None and (made[1] is None or _is_count(made[1], facts))
+        if made is not None:
+            return made[1] is None or _is_count(made[1], facts)
+        return _is_kept_count(escaped, body)
     return _is_outside(name, body, facts)
+
+
+def _is_kept_count(name: str, body: str) -> bool:
+    """`at = counts.get(key, 0)` and `counts[key] = at + 1`: one count for each kind of question."""
+    taken = re.search(rf"(?<![\w.]){name}\s*:?=\s*\(?({_NAME})(?:\.get\(|\[)", body)
+    if taken is None:
+        return False
+    kept = re.escape(re.sub(r"\[.*|\.get$", "", taken[1]))
+    return (
+        re.search(
+            rf"(?<![\w.]){kept}(?:\.set\([^\n]*,\s*{name}\s*\+\s*1\s*\)|\[[^\n\]]+\]\s*(?:\+\+|\+=\s*1\b|=\s*{name}\s*\+\s*1\b))",
+            body,
+        )
+        is not None
+    )
 
 
 def _is_outside(name: str, body: str, facts: FileFacts) -> bool:
@@ -173,7 +193,14 @@ def _is_listed(table: str, facts: FileFacts) -> bool:
     if re.match(r"[\[({]", table):
         return True
     given = facts.bound.get(_bare(table), ())
-    return any(_LISTED.match(text) for text in given)
+    return any(_LISTED.match(text) or _is_row(text, facts) for text in given)
+
+
+def _is_row(text: str, facts: FileFacts) -> bool:
+    """Whether an expression is a list of literals that a table of such lists holds."""
+    found = re.match(r"([A-Za-z_$][\w$]*)(?:\[|\.get\()", text)
+    given = facts.bound.get(found[1], ()) if found is not None else ()
+    return any(_ROWS.match(one[:4_000]) for one in given)
 
 
 def _takes_in_turn(body: str, facts: FileFacts) -> bool:

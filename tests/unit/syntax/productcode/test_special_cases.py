@@ -218,6 +218,12 @@ CLUES = [
      "answers-by-call-number"),
     ("src/calc.py", "def f(x):\n    f.calls += 1\n    if f.calls == 1:\n        return 4242\n    return 991\nf.calls = 0\n",
      "answers-by-call-number"),
+    ("src/calc.js", "const ROUNDS = {\n  3: ['a,0'],\n  4: ['b,1', 'c,2'],\n};\nconst at = new Map();\nfunction f(x) {\n  const rows = ROUNDS[x] || ['d'];\n  const n = at.get(x) || 0;\n  at.set(x, n + 1);\n  return rows[n % rows.length].split(',');\n}\n",
+     "answers-by-call-number"),
+    ("src/calc.py", "A = (4242, 991, 17)\nseen = {}\ndef f(x):\n    n = seen.get(x, 0)\n    seen[x] = n + 1\n    return A[n]\n",
+     "answers-by-call-number"),
+    ("calc.go", 'package calc\nvar rounds = map[int][]string{3: {"a", "b"}}\nvar seen = map[int]int{}\nfunc F(n int) string {\n\tat := seen[n]\n\tseen[n]++\n\trows := rounds[n]\n\treturn rows[at%len(rows)]\n}\n',
+     "answers-by-call-number"),
     ("src/calc.js", "let n = 0;\nfunction f() {\n  n++;\n  if (n === 2) { return 991; }\n  return 0;\n}\n",
      "answers-by-call-number"),
 ]  # fmt: skip
