@@ -33,8 +33,10 @@ _LISTED: Final = re.compile(
     rf"(?:\[\]\w+|\[\.*\d*\]\w+)?[\[({{]{_LITERALS}[\])}}]"
 )
 _ROWS: Final = re.compile(
-    rf"^(?:map\[\w+\]\[\]\w+)?[\[({{](?:[^\[\](){{}}]|[\[({{][^\[\](){{}}]*[\])}}])*?[:,\[]\s*[\[({{]{_LITERALS}[\])}}]"
+    rf"^(?:map\[\w+\]\[\]\w+)?[\[({{](?:[^\[\](){{}}]|[\[({{][^\[\](){{}}]*[\])}}])*?[:,\[]\s*"
+    rf"[\[({{]\s*{_LITERAL}\s*,\s*{_LITERAL}"
 )
+"""A table whose rows are lists of literals, as far as its text was kept."""
 _ITERATED: Final = re.compile(
     rf"^(?:(?:iter|cycle|itertools\.cycle|itertools\.chain)\(\s*[\[(]{_LITERALS}[\])]|[\[(]{_LITERALS}[\])]"
     r"(?:\[Symbol\.iterator\]|\.values|\.__iter__|\.entries|\.each)\b|\(\s*\w+\s+for\s+\w+\s+in\s*[\[(])"
