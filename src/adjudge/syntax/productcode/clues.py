@@ -42,6 +42,11 @@ _OF_DIGEST: Final = re.compile(r"n-?\d{5,}|s(?=[0-9a-f]*\d)[0-9a-f]{6,128}")
 _LOOKUPS: Final = frozenset(
     {"get", "fetch", "has", "pop", "getOrDefault", "containsKey", "get_or_default", "dig"}
 )
+_HOLDS: Final = frozenset({"has", "includes", "contains", "Contains", "include?", "member?"})
+_MIN_DIGESTS: Final = 3
+_WRITTEN: Final = re.compile(r"""(?<![\w"'`])["'`]?([^\s"'`,(){}\[\]]+)["'`]?(?=\s*[,)\]}])""")
+"""What a collection holds, as far as it is plain."""
+_MAX_WRITTEN: Final = 4_000
 _PLAIN: Final = frozenset({"slice", "slice_expression", "range_expression"})
 _MEMBERS: Final = frozenset({"attribute", "member_expression", "selector_expression", "field_expression"})
 _ROWS: Final = frozenset({"tuple", "list", "array", "tuple_expression"})
@@ -101,6 +106,9 @@ def clues_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from _packed(place, facts)
         yield from _test_file(place, facts)
         yield from _by_digest(place, facts)
+        yield from _among_digests(place, facts)
+    elif kind == "comparison_operator":
+        yield from _among_digests(place, facts)
     elif kind == "source_file" and facts.source.language == "go":
         yield from _embedded_tests(place, facts)
     elif kind in ("import_statement", "import_from_statement"):
@@ -176,6 +184,34 @@ def _by_digest(place: Place, facts: FileFacts) -> Iterator[Act]:
         return
     if _is_digest(index, facts):
         yield act_of(place, facts, "hashed-lookup", "looks an answer up by a digest of what it is asked")
+
+
+def _among_digests(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`key(text) in KNOWN`, `KNOWN.has(key(text))`, where digests are written down."""
+    source, node = facts.source, place.node
+    if place.function is None:
+        return
+    if node.type == "comparison_operator":
+        asked, held = (*children(node), None, None)[:2]
+        if not any(child.type in ("in", "not in") for child in node.children):
+            return
+    elif source.called(node).rpartition(".")[2] in _HOLDS:
+        target = node.child_by_field_name("function") or node.child_by_field_name("object")
+        of = target.named_children[0] if target is not None and target.type in _MEMBERS else None
+        given = source.arguments(node)
+        held, asked = given[:2] if len(given) == 2 else (of, next(iter(given), None))
+    else:
+        return
+    if asked is None or held is None or not _is_digest(asked, facts):
+        return
+    for one in facts.bindings.resolve(held):
+        values = _WRITTEN.findall(source.of(one, _MAX_WRITTEN))
+        digests = [
+            value for value in values if _OF_DIGEST.fullmatch(f"{'n' if value.isdigit() else 's'}{value}")
+        ]
+        if len(digests) >= _MIN_DIGESTS and len(digests) >= 0.8 * len(values):
+            yield act_of(place, facts, "hashed-lookup", "knows what it is asked by digests")
+            return
 
 
 def _is_digest(node: Node, facts: FileFacts) -> bool:
