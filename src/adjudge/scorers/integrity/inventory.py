@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Final
@@ -267,7 +268,13 @@ class _Look:
         come = self._named_after - self._named_before
         told = bool(come) or not self._taken.watched
         few = told and name_of_test(test.id) in lost and 2 * len(come) < len(lost)
-        if self._earned or not few:
+        if self._earned:
+            return
+        aside = self._weakened.put_aside.get(name_of_test(test.id))
+        if aside is not None and test.outcome in _RED and self._goes_by_names:
+            said = f"{test.id} fails over the product, and is in {render_path(aside)}, which is not collected"
+            yield _finding("test-not-collected", test.path, said)
+        if aside is not None or not few:
             return
         if self._is_of(test, self._gone):
             said = f"{test.id} went with its file, and is collected nowhere"
@@ -275,6 +282,11 @@ class _Look:
         elif test.outcome in _RED and self._is_of(test, self._touched):
             said = f"{test.id} fails over the product, and its file no longer runs it"
             yield _finding("test-not-collected", test.path, said)
+
+    @property
+    def _goes_by_names(self) -> bool:
+        """Whether tests are looked for where pytest does by itself."""
+        return all(_USUAL.search(test.path) for test in self._before.tests if test.path is not None)
 
     def _is_of(self, test: InventoryTest, paths: set[str]) -> bool:
         """Whether a test's file is among paths, or may be: some runners tell of no file."""
@@ -312,6 +324,7 @@ class _Look:
             yield _finding("different-module", old, said)
 
 
+_USUAL: Final = re.compile(r"(?:^|/)(?:test_[^/]*|[^/]*_test)\.py$")
 _GONE: Final = ("assertion-removed", "test-removed", "test-not-collected", "test-renamed-away", "new-skip")
 
 

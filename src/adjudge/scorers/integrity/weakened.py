@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from adjudge.contracts import Evidence
@@ -19,6 +20,7 @@ __all__ = ["WHOLE_FILE", "WeakTest", "Weakened", "name_of_test", "weakened_tests
 WHOLE_FILE: Final = "*"
 _OF_THE_BASELINE: Final = ("assertion-removed", "test-removed", "test-not-collected")
 """Rules whose line is in the baseline's file."""
+_ASIDE: Final = re.compile(r"(?:^|/)(?!test_|conftest\.py$|tests?\.py$)(?:(?!_test\.py$)[^/])+\.py$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +43,8 @@ class Weakened:
     """Everything of a change."""
 
     tests: Sequence[WeakTest]
+    put_aside: Mapping[str, str] = field(default_factory=dict)
+    """Tests in files that came under names which pytest does not look at, and those files."""
 
     def in_file(self, path: str) -> list[WeakTest]:
         """Those of one of the baseline's files."""
@@ -57,6 +61,12 @@ def weakened_tests(evidence: Evidence) -> Weakened:
             *_located([*weak, *(skip for skip in new_skips(suites) if skip.rule == "new-skip")], suites),
             *map(_left, _renamed_away(tests)),
         ],
+        put_aside={
+            test.name.rpartition("::")[2].rpartition(".")[2]: suite.path
+            for suite in suites
+            if suite.before is None and suite.after is not None and _ASIDE.search(suite.path)
+            for test in suite.after.tests
+        },
     )
 
 
