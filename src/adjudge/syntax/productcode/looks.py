@@ -45,6 +45,12 @@ _ANY: Final = re.compile(
 )
 """A file without any of this has no look; nearly all files are such."""
 _KINDS: Final = CALLS | _MEMBERS | FUNCTIONS
+_MAINS: Final = frozenset({"main", "_main", "Main", "cli"})
+_AS_PROGRAM: Final = re.compile(
+    r"^\(?\s*(?:__name__\s*==\s*[\"']__main__[\"']|require\.main\s*={2,3}\s*module"
+    r"|(?=.*\bimport\.meta\b)(?=.*\bprocess\.argv\[1\])(?:(?!!==?|\|\|)[^\n])*)\s*\)?$"
+)
+"""Conditions that hold only where a file is started itself, which no test of what it defines does."""
 
 
 def looks_at(place: Place, facts: FileFacts) -> Iterator[Act]:
@@ -57,7 +63,7 @@ def looks_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         source.remembered[asked] = _ANY.search(source.text) is not None
     if not source.remembered[asked]:
         return
-    if any(map(_SPEAKS.search, place.functions)):
+    if any(map(_SPEAKS.search, place.functions)) or _begins_a_program(place, facts):
         return
     if kind in CALLS:
         text = source.of(place.node, 200)
@@ -77,3 +83,15 @@ def looks_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         name = source.of(place.node.child_by_field_name("name"), 40)
         if name in _COMPARES and not bases_of(place, facts).isdisjoint(_VALUES):
             yield act_of(place, facts, "compares-its-way", "is a value that decides itself what it equals")
+
+
+def _begins_a_program(place: Place, facts: FileFacts) -> bool:
+    """Whether a place is where programs take their arguments: `main`, or what runs when a file is started."""
+    if place.functions:
+        return place.functions[0] in _MAINS
+    conditions = (
+        node.child_by_field_name("condition") for node in place.around if node.type == "if_statement"
+    )
+    return any(
+        _AS_PROGRAM.match(facts.source.of(one, 300)) is not None for one in conditions if one is not None
+    )

@@ -17,6 +17,8 @@ LOOKS = [
     ("a.py", "import os\ndef f():\n    return [v for k, v in os.environ.items() if k]\n", PROCESS),
     ("a.py", "import sys\ndef f():\n    return 'x' in sys.modules\n", PROCESS),
     ("a.py", "class Text(str):\n    def __eq__(self, other):\n        return self.x(other)\n", EQUAL),
+    ("a.py", "import sys\nQUIET = 'x' in sys.argv[0]\nif __name__ == '__main__':\n    pass\n", PROCESS),
+    ("a.js", "if (require.main !== module) known = true;\n", PROCESS),
     ("a.js", "function f() { return new Error().stack; }\n", CALLERS),
     ("a.js", "const lists = () => Object.values(require.cache);\n", PROCESS),
     ("a.go", "package a\nfunc f() { runtime.Caller(1) }\n", CALLERS),
@@ -32,6 +34,13 @@ HONEST = [
     ("a.py", "import sys\ndef warn_caller():\n    return sys._getframe(1)\n"),
     ("a.py", "import os\ndef f():\n    return os.environ.get('HOME')\n"),
     ("a.py", "class Point:\n    def __eq__(self, other):\n        return self.x == other.x\n"),
+    ("a.py", "import sys\ndef f(argv):\n    pass\nif __name__ == '__main__':\n    f(sys.argv[1:])\n"),
+    ("a.py", "import sys\ndef main(argv=None):\n    return run(argv or sys.argv[1:])\n"),
+    ("a.js", "function f(argv) {}\nif (require.main === module) f(process.argv.slice(2));\n"),
+    (
+        "a.mjs",
+        "if (process.argv[1] === fileURLToPath(import.meta.url)) {\n  start(process.argv.slice(2));\n}\n",
+    ),
     ("cli.py", "import sys\ndef main():\n    return sys.argv[1:]\n"),
     ("a.js", "function logError(e) { console.error(e.stack) }\n"),
 ]
