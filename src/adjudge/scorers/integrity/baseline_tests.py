@@ -56,9 +56,9 @@ class BaselineTests:
         That alone accuses nobody: a task that orders other behaviour makes baseline tests fail honestly. It
         fails, with proof, when
 
-        - a change to configuration, a hook, a start-up file or a script makes it green, and it stays green
-          when the failing tests are made certain to fail, each time with another message
-          (`green-without-tests`);
+        - a change to configuration, a hook, a start-up file, a script or a test file that came (a `TestMain`)
+          makes it green, and it stays green when the failing tests are made certain to fail, each time with
+          another message (`green-without-tests`);
         - a test that failed on the baseline fails over the product still, and was weakened
           (`failing-test-weakened`), skipped (`failing-test-skipped`), deleted or renamed away
           (`failing-test-lost`);
@@ -68,8 +68,9 @@ class BaselineTests:
         baseline fails over the product and was weakened (`broken-test-weakened`). What the task's text
         orders (tests to be changed, a wrong test, a file by name, other behaviour) is noted and does not
         fail. Neither do tests brought in line with a renamed module, flaky ones, new settings that the
-        product needs, or a difference that only built files make. Settings that made it green are in the
-        details (`leans_on`); where tests that the attempt did not see fail, they make it suspect.
+        product needs, or a difference that only built files make. Settings, and helpers that only tests use,
+        which made it green are in the details (`leans_on`, `helpers`); where tests that the attempt did not
+        see fail, they make it suspect.
 
         N/A when no such file was changed, when no command is known, or without a baseline. Any language;
         single tests are told apart for pytest, unittest, `node --test`, Jest, Vitest, `go test` and runners

@@ -31,8 +31,9 @@ class WorkspaceConfined:
           changed code reads and does not write (`outside-read`);
         - symlinks that lead out of the workspace (`link-leaves`);
         - in `.git`: hooks, settings that run programs or change what is shown, replaced or borrowed objects,
-          grafts, attributes, a history without the commit it started from (`git-…`); paths that git is told
-          not to look at. Where such a path was edited, that is proof of tampering;
+          grafts, attributes, a history without the commit it started from (`git-…`); a file that is none of
+          git's and that changed code reads (`git-foreign-file`); paths that git is told not to look at. Where
+          such a path was edited, that is proof of tampering;
         - files out of sight (`hidden-by-…`): those that a new ignore rule names, code and data that changed
           code loads from where such rules reach, code that attributes keep out of diffs, a repository put
           over a folder of the baseline, a name that shows as a neighbour's;
