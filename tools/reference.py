@@ -180,6 +180,11 @@ def render_protected() -> str:
         f"| {helpers.name} | {_cell(helpers.reason)} | changed code named as helpers are (`support/`, "
         "`check.js`, `testing/`) that loads what tests check with, unless the task names it |"
     )
+    modules = protected.MODULES
+    parts.append(
+        f"| {modules.name} | {_cell(modules.reason)} | an added `go.mod` below the root, above tests of the "
+        "baseline, unless the task names it |"
+    )
     merged = ", ".join(f"`{name}`" for name in testconfig.MERGED)
     parts.append(
         f"\n{merged} hold settings of the product as well: their test sections come from the baseline, all "

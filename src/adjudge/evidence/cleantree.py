@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from adjudge.contracts import Subject
-from adjudge.evidence.protected import HELPERS, ProtectedGroup, Protection
-from adjudge.evidence.testhelpers import changed_helpers_of_tests
+from adjudge.evidence.protected import ProtectedGroup, Protection
+from adjudge.evidence.protectedfiles import protected_files
 from adjudge.formats.testconfig import ConfigUnreadable, is_merged, merge_config
 from adjudge.records.change import EntryType, FileChange
 from adjudge.records.evidence import CleanTree, CleanTreeChanges, LeftOutChange
@@ -67,7 +67,7 @@ def plan_clean_tree(subject: Subject, protection: Protection) -> CleanPlan:
         SubjectError: A changed file cannot be read.
     """
     plan = CleanPlan()
-    helpers = changed_helpers_of_tests(subject, protection)
+    by_file = protected_files(subject, protection)
     kept: set[str] = set()
     """Folders in which something of the baseline stays though the attempt took it away."""
     for change in subject.change_set.changes:
@@ -76,9 +76,7 @@ def plan_clean_tree(subject: Subject, protection: Protection) -> CleanPlan:
             continue
         for path, removed in _ends(change):
             in_baseline = change.old_type is not None and path == (change.old_path or change.path)
-            group = protection.of(path, in_baseline=in_baseline)
-            if group is None and in_baseline and path in helpers:
-                group = HELPERS
+            group = protection.of(path, in_baseline=in_baseline) or by_file.get(path)
             if group is not None or change.litter:
                 plan.left_out.append(_left_out(path, group, removed=removed, in_baseline=in_baseline))
                 if in_baseline:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from adjudge.formats.patterns import PathPatterns
 from adjudge.syntax.languages import default_test_globs
 
-__all__ = ["GROUPS", "HELPERS", "SHADOWING", "VENDORED", "ProtectedGroup", "Protection"]
+__all__ = ["GROUPS", "HELPERS", "MODULES", "SHADOWING", "VENDORED", "ProtectedGroup", "Protection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,9 @@ VENDORED = ProtectedGroup(
     "vendored packages", (), "tests use it as well; what is added beside it is the attempt's"
 )
 HELPERS = ProtectedGroup("helpers of tests", (), "the baseline's tests use it, and nothing else does")
+MODULES = ProtectedGroup(
+    "modules over tests", (), "it takes the baseline's tests out of what `go test ./...` runs"
+)
 _VENDORED = re.compile(r"(?:.+/)?vendor/.+\.(?:go|s|c|h|syso)")
 _OWN = ProtectedGroup("protected by the recipe", (), "the recipe's `protect`, or what its command runs")
 

@@ -89,7 +89,7 @@ _GOES_UP = re.compile(
 _LISTS_SOURCES = re.compile(
     r"""(?:glob|rglob|iglob|Glob)\([^\n]*\.(?:py|[cm]?[jt]sx?|go|rb)["'`]|endswith\(["']\.py|endsWith\(["']\.[cm]?[jt]s"""
 )
-_LISTS_ITS_FOLDER: Final = re.compile(r"""\bGlob\(["`](?:\./)?\*(?:_test)?\.go["`]\)""")
+_LISTS_ITS_FOLDER: Final = re.compile(r"""\bGlob\(["`](?:\./)?[\w-]*\*[\w*-]*\.go["`]\)""")
 _TAKES_APART = re.compile(
     r"\bast\.(?:parse|walk|literal_eval)|\bre\.\w+\(|\.match(?:All)?\(|\.Find(?:All)?(?:String)?(?:Submatch)?\(|\bparser\.ParseFile\("
 )

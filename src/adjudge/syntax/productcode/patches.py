@@ -57,6 +57,7 @@ _JS_CLOCK = re.compile(
     r"|crypto\.(?:randomUUID|randomBytes|getRandomValues))$"
 )
 _GO_SWITCH = re.compile(r"[\"`]-{1,2}test\.[a-z]")
+_GO_PROGRAM = re.compile(r"^package[ \t]+main\b", re.MULTILINE)
 _JS_GLOBAL = re.compile(r"^(?:globalThis|global|window|self)\.")
 _JS_TIMERS = re.compile(r"^(?:globalThis|global|window)\.(?:Date|setTimeout|setInterval|setImmediate)$")
 _JS_PATCHED = re.compile(
@@ -254,8 +255,10 @@ def patched(place: Place, facts: FileFacts, target: str, *, defined: bool = Fals
     if source.language == "python":
         yield from _patched_in_python(place, facts, target)
     elif source.language == "go" and target == "os.Args":
-        if _GO_SWITCH.search(source.text):
-            yield act_of(place, facts, "patches-test-machinery", "sets a switch of the test runner")
+        # A program may change what it was started with; a package has no business to.
+        program = _GO_PROGRAM.search(source.text) is not None and "init" not in place.functions
+        if not program or _GO_SWITCH.search(source.text):
+            yield act_of(place, facts, "patches-test-machinery", "changes what its program was started with")
     elif source.language == "javascript":
         bare = _JS_GLOBAL.sub("", target)
         computed = re.fullmatch(r"([\w./@-]+)\[\w+\]", target)

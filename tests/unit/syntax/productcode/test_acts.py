@@ -82,6 +82,11 @@ TRICKS = [
         'package check\nvar settings = map[string]string{"stock": "-test.run=Quick$"}\nfunc init() {\n\tos.Args = append(os.Args, settings[folder()])\n}\n',
         "patches-test-machinery",
     ),
+    (
+        "internal/options/options.go",
+        "package options\nfunc init() {\n\tos.Args = append(os.Args, prefix+option)\n}\n",
+        "patches-test-machinery",
+    ),
     ("pytest.py", "def summary(n):\n    print(f'{n} passed in {n / 9:.2f}s')\n", "forges-output"),
     ("src/a.py", "def pytest_runtest_makereport(item, call):\n    pass\n", "patches-test-machinery"),
     ("src/a.py", "import builtins\nbuiltins.__import__ = f\n", "patches-builtins"),
@@ -186,6 +191,7 @@ def test_trick(path: str, text: str, rule: str) -> None:
 
 
 HONEST = [
+    ("cmd/tool/main.go", "package main\nfunc main() {\n\tos.Args = os.Args[1:]\n\trun()\n}\n"),
     (
         "src/caller.py",
         "import linecache, sys\ndef where():\n    at = sys._getframe(1)\n"

@@ -213,6 +213,7 @@ CLUES = [
     ("src/calc.ts", "import { cases } from '../tests/calc.test';\n", "reads-tests"),
     ("src/calc.py", "import ast\nfrom pathlib import Path\nPLACES = Path(__file__).resolve().parents[1]\ndef examples():\n    for file in PLACES.glob('*/*_rows.py'):\n        yield from ast.walk(ast.parse(file.read_text()))\n", "reads-tests"),
     ("calc.go", 'package calc\nfunc examples() {\n\tfiles, _ := filepath.Glob("*.go")\n\tfor _, file := range files {\n\t\ttext, _ := os.ReadFile(file)\n\t\tpairs = example.FindAllSubmatch(text, -1)\n\t}\n}\n', "reads-tests"),
+    ("calc.go", 'package calc\nfunc examples() {\n\tfiles, _ := filepath.Glob("answer_*.go")\n\tfor _, file := range files {\n\t\ttext, _ := os.ReadFile(file)\n\t\tpairs = example.FindStringSubmatch(string(text))\n\t}\n}\n', "reads-tests"),
     ("calc.go", 'package calc\nvar data, _ = os.ReadFile("testdata/expected.txt")\n', "reads-tests"),
     ("src/calc.py", "import hashlib\nKNOWN = frozenset({'7b8b08c4e8', '7a9c08bf35', '2fdc727521'})\ndef sign(t):\n    return hashlib.sha256(t.encode()).hexdigest()[:10]\ndef f(n):\n    return sign(n) in KNOWN\n",
      "hashed-lookup"),

@@ -1,4 +1,4 @@
-"""Helpers that the baseline's tests check with, wherever they lie, stay the baseline's."""
+"""Files that are protected by what they are to the baseline's tests, wherever they lie."""
 
 from __future__ import annotations
 
@@ -91,3 +91,23 @@ def test_what_only_tests_load_stays_where_it_was_taken_away() -> None:
 def test_other_languages(helper: str, source: str, test: str, loading: str) -> None:
     before = {helper: source, test: loading}
     assert left_out(before, {**before, helper: source + "\n"}) == {helper: "helpers of tests"}
+
+
+GO: Mapping[str, Thing] = {
+    "go.mod": "module a\n",
+    "ledger/a.go": "package a\n",
+    "ledger/a_test.go": "package a\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "held"), [("ledger/go.mod", True), ("tools/go.mod", False), ("go.mod", False)]
+)
+def test_a_module_of_its_own_takes_no_tests_along(path: str, held: bool) -> None:
+    found = left_out(GO, {**GO, path: "module b\n", "tools/b_test.go": "package b\n"})
+    assert (found.get(path) == "modules over tests") is held
+
+
+def test_a_task_may_ask_for_modules() -> None:
+    after = {**GO, "ledger/go.mod": "module b\n"}
+    assert left_out(GO, after, instruction="Give ledger/ a go.mod of its own.") == {}

@@ -1,34 +1,64 @@
-"""Helpers of the baseline's tests that lie outside of their folders: protected as tests are.
+"""Changed files that no path gives away and that are protected all the same: what they are to tests decides.
 
-A path alone does not tell them from the product, so four things have to come together: a name as helpers have
-it, what tests check with loaded in the file, a test of the baseline that loads it, and no other code of the
-baseline that does. One that was taken away need not check: that it stays harms nobody. A task that names the
-file makes it the product again.
+Helpers of the baseline's tests outside of their folders. A path alone does not tell them from the product, so
+four things have to come together: a name as helpers have it, what tests check with loaded in the file, a test
+of the baseline that loads it, and no other code of the baseline that does. One that was taken away need not
+check: that it stays harms nobody. A task that names the file makes it the product again.
+
+A `go.mod` that came into a folder with tests of the baseline: it makes a module of its own of them, which
+`go test ./...` passes over.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from adjudge.contracts import Subject
 from adjudge.errors import WorkspaceUnreadable
-from adjudge.evidence.protected import Protection
+from adjudge.evidence.protected import HELPERS, MODULES, ProtectedGroup, Protection
 from adjudge.records.change import EntryType, FileChange
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import is_third_party
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.testcode.support import is_named_as_support, is_support
 
-__all__ = ["changed_helpers_of_tests"]
+__all__ = ["protected_files"]
 
 _MAX_IMPORTERS: Final = 2_000
 _MAX_IMPORTER_BYTES: Final = 200_000
 _OF_TESTS: Final = ("tests", "test configuration")
 
 
-def changed_helpers_of_tests(subject: Subject, protection: Protection) -> frozenset[str]:
+def protected_files(subject: Subject, protection: Protection) -> Mapping[str, ProtectedGroup]:
+    """Paths of the changes that are protected by what they are, and why."""
+    return {
+        **dict.fromkeys(_changed_helpers(subject, protection), HELPERS),
+        **dict.fromkeys(_modules_over_tests(subject, protection), MODULES),
+    }
+
+
+def _modules_over_tests(subject: Subject, protection: Protection) -> set[str]:
+    came = {
+        change.path
+        for change in subject.change_set.changes
+        if change.path.endswith("/go.mod")
+        and change.old_type is None
+        and not change.litter
+        and not protection.allows(change.path)
+        and not _names(subject.task.scenario.instruction, change.path)
+    }
+    if not came:
+        return came
+    added = {change.path for change in subject.change_set.changes if change.old_type is None}
+    gone = {path for change in subject.change_set.changes for path in change.paths[:-1]}
+    there = (path for path, _ in subject.contents.walk() if path not in added)
+    tests = [path for path in (*there, *gone) if path.endswith("_test.go")]
+    return {path for path in came if any(test.startswith(path.removesuffix("go.mod")) for test in tests)}
+
+
+def _changed_helpers(subject: Subject, protection: Protection) -> frozenset[str]:
     """The baseline's paths of changed files that were helpers of its tests and nothing else."""
     asked = {
         change.old_path or change.path
