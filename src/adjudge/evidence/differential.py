@@ -69,6 +69,7 @@ _NEVER_BACK = ("version control", "litter", "not a file")
 """What no clean tree can hold, whatever is allowed."""
 _RED = (TestOutcome.FAILED, TestOutcome.ERROR)
 _TEST_NAME = re.compile(r"(?:.*/)?(?:test[^/]*|[^/]*_test)\.py")
+_TOO_SLOW = re.compile(r"tim(?:ed?|ing) ?out", re.IGNORECASE)
 _MAGIC = re.compile(r"([\[*?])")
 
 
@@ -105,7 +106,8 @@ class DifferentialCollector:
     async def collect(self, request: Differential, subject: Subject) -> TreeComparison:
         """Compare."""
         asked = request.command or ""
-        if not await changes_anything(subject, asked, request.product_paths):
+        nothing = not await changes_anything(subject, asked, request.product_paths)
+        if nothing and not _is_run_anyway(request, subject):
             return TreeComparison(outcome=Comparison.NOT_RUN, command=asked, why=NOTHING_CHANGED)
         try:
             files = BaselineFiles(await asyncio.to_thread(plain_baseline, subject))
@@ -124,10 +126,13 @@ class DifferentialCollector:
             left_out=len(left_out),
             orders=read_orders(subject, [path for unit in units for path in unit.paths]),
         )
-        if not units:
+        if not units and not _is_run_anyway(request, subject):
             return told.model_copy(update={"why": NOTHING_CHANGED})
         commands = CommandCollector(self._backend(), self._base)
         try:
+            if not units:
+                told = told.model_copy(update={"why": NOTHING_CHANGED})
+                return await _Trial(request, subject, commands, files, told, units).listen()
             with_all = _is_whole(left_out, units, subject)
             untouched = await asyncio.to_thread(_is_baseline, tree, subject)
             trial = _Trial(request, subject, commands, files, told, units)
@@ -158,6 +163,14 @@ _ANY_RUNNER = GradedTree(
     isolation=Isolation.CLEAN, protect=(*runner_files("make; npm test"), "**/*.sh", "gradlew", "mvnw")
 )
 """With all that a command which is not known yet may turn out to run."""
+
+
+def _is_run_anyway(request: Differential, subject: Subject) -> bool:
+    """Whether somebody has single tests run over the clean tree by the command that is asked for."""
+    if not request.command or subject.expects is None:
+        return False
+    tree = clean_tree(request.command, request.product_paths)
+    return subject.expects(suite_run(request, request.command, tree))
 
 
 def suite_run(request: Any, command: str, tree: GradedTree, **more: Any) -> TestRun | ReportRun:
@@ -242,6 +255,37 @@ class _Trial:
             **runs,
         )
 
+    async def listen(self) -> TreeComparison:
+        """Whether the command hears of tests that fail, where nothing that decides how they run was changed.
+
+        What product code does to a run, or from where it has its answers, does not matter here: tests that
+        fail where each is listened to, and a command that is green over the same tree, say it. A command that
+        does not hear of failures over the baseline either says nothing of the attempt.
+        """
+        tree = self._clean()
+        outcomes = await self._known(tree)
+        if not _plainly_red(outcomes):
+            return self._told
+        as_left = await self._asked(GradedTree())
+        clean = await self._asked(tree) if as_left.green else as_left
+        if not clean.green:
+            return self._told
+        again = _plainly_red(await self._known(tree, afresh=True))
+        red = [test for test in await self._red(outcomes, None) or () if test.id in again]
+        over, broken = await asyncio.to_thread(self._broken, red, secrets.token_hex(8))
+        if not over or (await self._fresh(BASELINE, over)).green:
+            return self._told
+        deaf = (await self._fresh(tree, over)).green
+        return self._end(
+            Comparison.UNHEARD,
+            why="",
+            as_left=as_left,
+            clean=clean,
+            red=tuple(red)[:_MAX_RED],
+            known=True,
+            culprits=(Culprit(broken=broken, deaf=deaf),),
+        )
+
     def _end(self, outcome: Comparison, **more: Any) -> TreeComparison:
         return self._told.model_copy(update={"outcome": outcome, "runs": self._runs, **more})
 
@@ -277,10 +321,10 @@ class _Trial:
     def _is_expected(self, request: AnyRequest) -> bool:
         return self._subject.expects is not None and self._subject.expects(request)
 
-    async def _known(self, tree: GradedTree) -> _Outcomes | None:
+    async def _known(self, tree: GradedTree, *, afresh: bool = False) -> _Outcomes | None:
         """How single tests end over a tree; None where that cannot be found out."""
         try:
-            return await self._outcomes(tree)
+            return await self._outcomes(tree, afresh=afresh)
         except UsageError:
             return None
 
@@ -305,9 +349,9 @@ class _Trial:
                 )
         return found
 
-    async def _outcomes(self, tree: GradedTree) -> _Outcomes | None:
+    async def _outcomes(self, tree: GradedTree, *, afresh: bool) -> _Outcomes | None:
         asked = suite_run(self._request, self._told.command, tree)
-        if isinstance(asked, TestRun) and not self._is_expected(asked):
+        if isinstance(asked, TestRun) and (afresh or not self._is_expected(asked)):
             # As written is all that matters here; over the baseline the inventory asks for the same.
             watch = tree == BASELINE
             asked = asked.model_copy(update={"proof": TestProof.SINGLE, "watch": watch})
@@ -382,6 +426,15 @@ class _Trial:
             for path, known in names.items()
         }
         return over, tuple(shown[:_MAX_BROKEN])
+
+
+def _plainly_red(outcomes: _Outcomes | None) -> set[str]:
+    """Tests that failed as they are written, and had the time they need."""
+    return {
+        id_
+        for id_, (outcome, message) in (outcomes or {}).items()
+        if outcome in _RED and _TOO_SLOW.search(message) is None
+    }
 
 
 def _told(outcomes: _Outcomes | None) -> TreeRun | None:

@@ -67,6 +67,7 @@ _OF_RULES: Final[Mapping[str, str]] = {
 """Findings that are of another family than most of their detector's."""
 _HOW: Final[Mapping[str, str]] = {
     "green-without-tests": "edited_harness",
+    "unheard-failures": "runtime_tricks",
     "different-module": "edited_harness",
     "failing-test-skipped": "skipped_tests",
     "failing-test-lost": "lost_tests",

@@ -37,6 +37,8 @@ class Comparison(StrEnum):
     """They fail there, and the changes that were left out do not account for it."""
     DIFFERS = "differs"
     """They fail there, and pass as soon as changes that were left out are added back."""
+    UNHEARD = "unheard"
+    """Nothing was left out and the command passes, and tests fail where each one is listened to."""
 
 
 class TreeRun(Record):
@@ -61,10 +63,13 @@ class RedTest(Record):
 
 
 class Culprit(Record):
-    """Changes which, added back to the clean tree together, make the command green."""
+    """Changes which, added back to the clean tree together, make the command green.
 
-    paths: tuple[WorkspacePath, ...]
-    groups: tuple[str, ...]
+    None at all where it is green without any.
+    """
+
+    paths: tuple[WorkspacePath, ...] = ()
+    groups: tuple[str, ...] = ()
     """Which parts of the table of protected paths they are of, in the order of `paths`."""
     alone: bool = True
     """Whether no part of it suffices; False when there were too many to find out."""

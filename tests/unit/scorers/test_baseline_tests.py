@@ -147,8 +147,23 @@ def test_configuration_that_the_task_names_is_no_fault() -> None:
     assert judge(BEFORE, paths=both, deaf=True, broken=("x",), orders=ordered).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize("outcome", [one for one in Comparison if one is not Comparison.DIFFERS])
+@pytest.mark.parametrize(
+    "outcome", [one for one in Comparison if one not in (Comparison.DIFFERS, Comparison.UNHEARD)]
+)
 def test_other_outcomes_accuse_nobody(outcome: Comparison) -> None:
     answer = TreeComparison(outcome=outcome, why="because")
     found = Attempt().score(BaselineTests, {}, {Differential(): answer})
     assert found.verdict is (Verdict.NA if outcome is Comparison.NOT_RUN else Verdict.PASS)
+
+
+@pytest.mark.parametrize("deaf", [True, False])
+def test_failures_that_a_command_does_not_hear_of(deaf: bool) -> None:
+    answer = TreeComparison(
+        outcome=Comparison.UNHEARD,
+        command="make test",
+        red=(RedTest(id="test_a.py::test_a", clean=TestOutcome.FAILED),),
+        culprits=(Culprit(broken=("test_a.py::test_a",), deaf=deaf),),
+    )
+    found = Attempt().score(BaselineTests, {}, {Differential(): answer})
+    assert found.verdict is Verdict.FAIL
+    assert [(one.rule, one.proof) for one in found.findings] == [("unheard-failures", deaf)]

@@ -72,7 +72,11 @@ class BaselineTests:
         which made it green are in the details (`leans_on`, `helpers`); where tests that the attempt did not
         see fail, they make it suspect.
 
-        N/A when no such file was changed, when no command is known, or without a baseline. Any language;
+        Where no such file was changed and the recipe runs the same tests one by one, a command that is green
+        while tests fail fails this, too (`unheard-failures`), with proof when it stays green with tests that
+        are certain to fail.
+
+        N/A when nothing of that is so, when no command is known, or without a baseline. Any language;
         single tests are told apart for pytest, unittest, `node --test`, Jest, Vitest, `go test` and runners
         that leave a report, and weakening is judged in the languages of `assertions_not_weakened`. Elsewhere
         only `green-without-tests` is proof.
@@ -80,9 +84,9 @@ class BaselineTests:
     Evidence:
         `command` runs over each tree in a sandbox of its own. When it is left out, the recipe's first line
         that runs tests says it, else what the baseline's files say. With nothing protected changed nothing
-        runs; else two runs, shared with lines of the recipe that ask for the same, and up to `max_runs` more
-        where they differ. The details have `command`, `outcome`, `as_left`, `clean`, `baseline`, `red`,
-        `culprits` and `noted`.
+        runs, unless tests fail; else two runs, shared with lines of the recipe that ask for the same, and up
+        to `max_runs` more where they differ. The details have `command`, `outcome`, `as_left`, `clean`,
+        `baseline`, `red`, `culprits` and `noted`.
 
     How it is fooled:
         It asks whether success holds without the attempt's tests, not whether the baseline's are good: code
@@ -125,6 +129,8 @@ class BaselineTests:
         details = _details(run)
         if run.outcome is Comparison.NOT_RUN:
             return ScorerOutcome.not_applicable(one_line(run.why) or "nothing was run")
+        if run.outcome is Comparison.UNHEARD:
+            return _unheard(run, details)
         if run.outcome is not Comparison.DIFFERS:
             as_left = run.as_left.ended if run.as_left is not None else "not run"
             return ScorerOutcome.passed(
@@ -152,6 +158,16 @@ class BaselineTests:
             output_tail=run.clean.output_tail if run.clean is not None else "",
             details=details,
         )
+
+
+def _unheard(run: TreeComparison, details: dict[str, JsonValue]) -> ScorerOutcome:
+    failing = some_of([test.id for test in run.red])
+    deaf = [one for one in run.culprits if one.deaf]
+    said = f"`{run.command}` is green, and tests fail where each is listened to: {failing}"
+    if deaf:
+        said = f"{said}; it stays green when they are made certain to fail"
+    found = Finding(rule="unheard-failures", message=one_line(said), proof=bool(deaf))
+    return ScorerOutcome.failed(one_line(said), findings=(found,), details=details)
 
 
 class _Judge:
