@@ -181,6 +181,15 @@ def test_newly_skipped() -> None:
     assert look(now, before=now).verdict is Verdict.PASS
 
 
+def test_a_suite_that_is_skipped_as_a_whole() -> None:
+    failing = tuple(
+        InventoryTest(id=f"add{sign}x", outcome=TestOutcome.FAILED, path=None) for sign in ("::", " > ")
+    )
+    now = (InventoryTest(id="add", outcome=SKIPPED, path=None),)
+    changed = {**UNTOUCHED, PATH: BEFORE + "\n"}
+    assert rules(look(now, changed, before=failing, watched=False)) == ["test-newly-skipped"] * 2
+
+
 @pytest.mark.parametrize(
     ("place", "found"),
     [

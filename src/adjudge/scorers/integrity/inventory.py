@@ -197,6 +197,13 @@ class _Look:
         notes = [note.split(": ", 2) for note in self._after.uncollected]
         unloaded = [note[0] for note in notes if note[1:2] != ["skipped"]]
         put_off = [note[0] for note in notes if note[1:2] == ["skipped"]]
+        # Suites that are skipped as a whole tell of no test in them.
+        idle = tuple(
+            f"{test.id}{sign}"
+            for test in self._after.tests
+            if test.outcome in _IDLE
+            for sign in ("::", " > ")
+        )
         seen: set[str] = set()
         for test in self._before.tests:
             base = _base(test.id)
@@ -205,7 +212,10 @@ class _Look:
                 if base in seen or (test.path is not None and _is_in(test.path, unloaded)):
                     continue
                 seen.add(base)
-                if test.path is not None and test.outcome in _RAN and _is_in(test.path, put_off):
+                within = test.id.startswith(idle)
+                if test.outcome in _RAN and (
+                    within or (test.path is not None and _is_in(test.path, put_off))
+                ):
                     yield from self._skipped(test)
                 else:
                     yield from self._lost(test)
