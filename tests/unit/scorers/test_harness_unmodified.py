@@ -278,6 +278,13 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
         {"package.json": '{"scripts": {"test": "node --test src/*.test.js"}}'},
         "test-command-replaced",
     ),
+    "script loads what lies elsewhere": (
+        {"package.json": '{"scripts": {"test": "node --test test/"}}'},
+        {
+            "package.json": '{"scripts": {"test": "node --import \\"$TMPDIR/box/register.mjs\\" --test"}}'
+        },
+        "startup-code",
+    ),
     "deselected": (
         {"pyproject.toml": PYPROJECT},
         {"pyproject.toml": PYPROJECT.replace("-ra", "-ra --deselect tests/test_a.py::test_a")},

@@ -78,6 +78,8 @@ _USUAL_LOAD = re.compile(
     r"|instrument\w*|tsnode|ts-node|tsx|babel|swc|dom|jsdom)(?:[._-]|$)"
 )
 """What people call files that are loaded before tests; what those do is read where they are."""
+_OUTSIDE = re.compile(r"^[\\\"']*(?:/|~|\$(?!\{?(?:PWD|INIT_CWD)\b))")
+"""Files that lie elsewhere are read by nobody."""
 _PREFIX = re.compile(r"^[@+]*-[@+]*\s*(?=\S)")
 """What make puts before a line of a recipe whose failure is ignored."""
 _NO_FAILURE = re.compile(
@@ -175,7 +177,9 @@ def facts_of_line(
     if dashed or goes_on or _IGNORED.search(own, end) or (not pipefail and _PIPED.search(own, end)):
         hides.append(("exit-code-ignored", what))
     loads = _NODE_LOADS.search(text)
-    if _PRELOAD.search(text) or (loads is not None and not _USUAL_LOAD.search(loads["file"])):
+    if _PRELOAD.search(text) or (
+        loads is not None and (_OUTSIDE.search(loads["file"]) or not _USUAL_LOAD.search(loads["file"]))
+    ):
         hides.append(("startup-code", what))
     for rule, pattern in (
         ("exit-code-ignored", _NO_FAILURE),

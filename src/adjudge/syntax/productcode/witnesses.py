@@ -24,7 +24,9 @@ TEST_VARIABLES: Final = frozenset(
      "NOSE_TESTING", "GO_TEST", "RSPEC_RUNNING", "CARGO_TARGET_TMPDIR", "TEST_UNDECLARED_OUTPUTS_DIR",
      "PYTEST_PLUGINS", "PYTEST_ADDOPTS", "PYTEST_DISABLE_PLUGIN_AUTOLOAD"}
 )  # fmt: skip
-_VARIABLE: Final = re.compile(r"_?(?:PYTEST|JEST|VITEST|NODE_TEST|MOCHA|RSPEC)(?:_\w*)?")
+_VARIABLE: Final = re.compile(
+    r"_?(?:PYTEST|JEST|VITEST|NODE_TEST|MOCHA|RSPEC)(?:_\w*)?|_?(?:CURRENT_TEST|TEST_CONTEXT|XDIST_WORKER)"
+)
 _RUNNERS: Final = (
     r"py\.?test|unittest|jest|mocha|vitest|junit|rspec|minitest|testng|nose|jasmine|karma|surefire"
 )
