@@ -280,9 +280,7 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
     ),
     "script loads what lies elsewhere": (
         {"package.json": '{"scripts": {"test": "node --test test/"}}'},
-        {
-            "package.json": '{"scripts": {"test": "node --import \\"$TMPDIR/box/register.mjs\\" --test"}}'
-        },
+        {"package.json": '{"scripts": {"test": "node --import \\"$TMPDIR/box/register.mjs\\" --test"}}'},
         "startup-code",
     ),
     "deselected": (
