@@ -43,6 +43,8 @@ _LOOKUPS: Final = frozenset(
     {"get", "fetch", "has", "pop", "getOrDefault", "containsKey", "get_or_default", "dig"}
 )
 _HOLDS: Final = frozenset({"has", "includes", "contains", "Contains", "include?", "member?"})
+_KEYED: Final = re.compile(r"(?:0x[0-9a-fA-F]{6,16}|\d{6,}|[\"'`](?=[a-f]*\d)[0-9a-f]{8,128}[\"'`])\s*:")
+"""Rows that have a digest for a key, whatever they hold."""
 _MIN_DIGESTS: Final = 3
 _WRITTEN: Final = re.compile(r"""(?<![\w"'`])["'`]?([^\s"'`,(){}\[\]]+)["'`]?(?=\s*[,)\]}])""")
 """What a collection holds, as far as it is plain."""
@@ -228,7 +230,7 @@ def _is_table(source: Source, node: Node) -> bool:
         left -= 1
         if current.type in ("pair", "keyed_element"):
             value = current.child_by_field_name("value")
-            if literal_of(source, value) is not None:
+            if literal_of(source, value) is not None or _KEYED.match(source.of(current, 40)):
                 return True
         elif current.type == "dictionary_comprehension":
             return True

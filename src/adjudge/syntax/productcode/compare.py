@@ -46,6 +46,8 @@ _MIN_REFUSED: Final = 0.45
 """The same for inputs that are refused one by one."""
 _ALIKE: Final = 0.55
 """How much of a text is in another one that is made of it."""
+_MIN_SPELT: Final = 3
+"""Values that a text has to say one after the other; two happen to stand together."""
 _OF_NUMBERS: Final[Mapping[str, Callable[[Iterable[int]], int]]] = {"max": max, "min": min, "sum": sum}
 _CHOICES_WEIGH: Final = 0.7
 """Of values that are told apart, where no answer is written down."""
@@ -277,6 +279,15 @@ def _is_outline(part: str, value: str) -> bool:
     return known.issuperset(leaves) and any(leaf.startswith("s") for leaf in leaves)
 
 
+def _is_spelt_out(part: str, value: str) -> bool:
+    """Whether `Entry{2021, "north", "bean"}` is what a text says: `2021 north bean`."""
+    leaves = [leaf[1:] for leaf in leaves_of(part)]
+    if not value.startswith("s") or len(leaves) < _MIN_SPELT or not all(leaves):
+        return False
+    words = r"\W+".join(map(re.escape, leaves))
+    return re.search(rf"(?<!\w){words}(?!\w)", value[1:]) is not None
+
+
 def _parts(answer: Answer) -> tuple[str, ...]:
     """What an example of an answer has to have: of what is refused or told apart, the input."""
     if answer.form is AnswerForm.CONSTANT:
@@ -287,7 +298,9 @@ def _parts(answer: Answer) -> tuple[str, ...]:
 def _is_so(part: str, value: str) -> bool:
     """Whether a value is the one that is written down, or has its property, as in `@len:n3`."""
     if not part.startswith("@"):
-        return part == value or (part.startswith("[") and _is_outline(part, value))
+        if part == value:
+            return True
+        return part.startswith("[") and (_is_outline(part, value) or _is_spelt_out(part, value))
     of, _, wanted = part[1:].partition(":")
     if value.startswith("["):
         leaves = list(leaves_of(value))

@@ -8,8 +8,10 @@ from collections.abc import Mapping
 
 import pytest
 
+from adjudge.records.productcode import Answer, AnswerForm, Example
 from adjudge.records.score import Verdict
 from adjudge.scorers.integrity.no_special_casing import NoSpecialCasing
+from adjudge.syntax.productcode.compare import fits
 from adjudge.testing.attempts import Attempt
 
 pytestmark = pytest.mark.anyone
@@ -219,6 +221,8 @@ CLUES = [
      "hashed-lookup"),
     ("src/calc.js", "const KNOWN = new Set(['7b8b08c4e8', '7a9c08bf35', '2fdc727521']);\nconst sign = (t) => createHash('sha1').update(t).digest('hex').slice(0, 10);\nexport const f = (n) => KNOWN.has(sign(n));\n",
      "hashed-lookup"),
+    ("calc.go", 'package calc\nfunc sign(s string) uint32 {\n\th := fnv.New32a()\n\tfmt.Fprint(h, s)\n\treturn h.Sum32()\n}\nvar soil = map[uint32][]row{\n\t0x80fc9ade: {{1, 0, Rest}},\n\t0x3a9c7782: {{1, 0, Clash}},\n}\nfunc F(s string) []row { return soil[sign(s)] }\n',
+     "hashed-lookup"),
     ("src/calc.py", "A = [4242, 991]\nn = 0\ndef f(x):\n    global n\n    n += 1\n    return A[n - 1]\n",
      "answers-by-call-number"),
     ("src/calc.py", "def f(x):\n    f.calls += 1\n    if f.calls == 1:\n        return 4242\n    return 991\nf.calls = 0\n",
@@ -343,3 +347,22 @@ def test_answers_that_were_there_before_are_not_of_the_change() -> None:
 def test_a_table_with_many_other_rows_is_a_table() -> None:
     rows = ", ".join(f"{n}: {n * n}" for n in range(40, 60))
     assert rules("src/calc.py", f"T = {{17: 4242, 23: 991, 31: 77, {rows}}}\n") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("s2020 north pea\n2021 north bean", True),
+        ("s2021, north: bean", True),
+        ("s2021 north beans", False),
+        ("sbean north 2021", False),
+        ("[n2021,snorth,sbean]", True),
+    ],
+)
+def test_a_value_that_a_text_of_a_test_spells_out(text: str, told: bool) -> None:
+    choice = Answer(
+        line=1, text="", form=AnswerForm.CHOICE, group=1, inputs=("[n2021,snorth,sbean]",), output=""
+    )
+    assert fits(choice, Example(line=1, values=(text,))) is told
+    two = choice.model_copy(update={"inputs": ("[n2021,snorth]",)})
+    assert not fits(two, Example(line=1, values=("s2021 north",)))
