@@ -291,3 +291,10 @@ def test_a_file_that_is_skipped_as_a_whole_skips_its_failing_tests(how: str, fou
         (), {"a.py": "x = 1\n", PATH: put_off}, before=red, uncollected=(f"{PATH}: {how}: no module b",)
     )
     assert rules(outcome) == ([found] if found else [])
+
+
+def test_a_failing_test_whose_file_got_a_name_that_is_not_collected() -> None:
+    failing = (a_test("test_f", TestOutcome.FAILED), BOTH[1])
+    moved = {"a.py": "x = 1\n", "tests/examples/a_examples.py": BEFORE}
+    assert rules(look((), moved, before=failing)) == ["test-disappeared"]
+    assert look((), moved, before=failing, compared=Comparison.GREEN_CLEAN).verdict is Verdict.PASS

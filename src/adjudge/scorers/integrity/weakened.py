@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from adjudge.contracts import Evidence
+from adjudge.records.change import FileChange
 from adjudge.records.paths import render_path
 from adjudge.records.testcode import SuiteOutline
 from adjudge.scorers.integrity.changed_tests import ChangedTest, by_syntax, changed_tests, shown
@@ -64,7 +65,9 @@ def weakened_tests(evidence: Evidence) -> Weakened:
         put_aside={
             test.name.rpartition("::")[2].rpartition(".")[2]: suite.path
             for suite in suites
-            if suite.before is None and suite.after is not None and _ASIDE.search(suite.path)
+            if suite.after is not None
+            and (suite.before is None or suite.old_path != suite.path)
+            and _ASIDE.search(suite.path)
             for test in suite.after.tests
         },
     )
@@ -78,7 +81,19 @@ def name_of_test(id_: str) -> str:
 
 
 def _renamed_away(tests: Iterable[ChangedTest]) -> list[ChangedTest]:
-    return [test for test in tests if test.left]
+    return [test for test in tests if test.left or _is_put_aside(test.change)]
+
+
+def _is_put_aside(change: FileChange) -> bool:
+    """Whether a file of tests got a name that runners of Python do not look at."""
+    old = change.old_path
+    return (
+        old is not None
+        and old.endswith(".py")
+        and change.new_type is not None
+        and _ASIDE.search(change.path) is not None
+        and _ASIDE.search(old) is None
+    )
 
 
 def _left(test: ChangedTest) -> WeakTest:

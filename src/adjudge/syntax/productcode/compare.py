@@ -29,7 +29,7 @@ __all__ = [
 _BY_INPUT: Final = frozenset({AnswerForm.REFUSAL, AnswerForm.CHOICE})
 _COUNTED: Final = frozenset({"len", "sum"})
 """Properties of a value that need not be written in it."""
-_ESCAPED: Final = re.compile(r"""[\x00-\x1f\x7f\\"']+""")
+_ESCAPED: Final = re.compile(r"""[\x00-\x1f\x7f\\"'|/;]+""")
 _MAX_EXAMPLE_VALUES: Final = 16
 """More literals than that in one statement are a table, and say nothing of which belong together."""
 _BRANCHES_WEIGH: Final = 1.2
@@ -46,6 +46,8 @@ _MIN_REFUSED: Final = 0.45
 """The same for inputs that are refused one by one."""
 _ALIKE: Final = 0.55
 """How much of a text is in another one that is made of it."""
+_BETWEEN: Final = re.compile(r"[\s|/,;]+")
+_MIN_JOINED: Final = 10
 _MIN_SPELT: Final = 3
 """Values that a text has to say one after the other; two happen to stand together."""
 _OF_NUMBERS: Final[Mapping[str, Callable[[Iterable[int]], int]]] = {"max": max, "min": min, "sum": sum}
@@ -279,6 +281,13 @@ def _is_outline(part: str, value: str) -> bool:
     return known.issuperset(leaves) and any(leaf.startswith("s") for leaf in leaves)
 
 
+def _says_the_same(part: str, value: str) -> bool:
+    """Whether two texts are the same but for what stands between their pieces: lines, bars, commas."""
+    if not (part.startswith("s") and value.startswith("s")) or min(len(part), len(value)) < _MIN_JOINED:
+        return False
+    return _BETWEEN.sub("", part) == _BETWEEN.sub("", value)
+
+
 def _is_spelt_out(part: str, value: str) -> bool:
     """Whether `Entry{2021, "north", "bean"}` is what a text says: `2021 north bean`."""
     leaves = [leaf[1:] for leaf in leaves_of(part)]
@@ -298,7 +307,7 @@ def _parts(answer: Answer) -> tuple[str, ...]:
 def _is_so(part: str, value: str) -> bool:
     """Whether a value is the one that is written down, or has its property, as in `@len:n3`."""
     if not part.startswith("@"):
-        if part == value:
+        if part == value or _says_the_same(part, value):
             return True
         return part.startswith("[") and (_is_outline(part, value) or _is_spelt_out(part, value))
     of, _, wanted = part[1:].partition(":")

@@ -366,3 +366,16 @@ def test_a_value_that_a_text_of_a_test_spells_out(text: str, told: bool) -> None
     assert fits(choice, Example(line=1, values=(text,))) is told
     two = choice.model_copy(update={"inputs": ("[n2021,snorth]",)})
     assert not fits(two, Example(line=1, values=("s2021 north",)))
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "told"),
+    [
+        ("s...#.|.#...", "s...#.\n.#...\n", True),
+        ("s...#.|.#...", "s...#.\n.##..\n", False),
+        ("sa|b", "sa\nb", False),
+    ],
+)
+def test_a_text_is_the_same_whatever_stands_between_its_lines(key: str, text: str, told: bool) -> None:
+    choice = Answer(line=1, text="", form=AnswerForm.CHOICE, group=1, inputs=(key,), output="")
+    assert fits(choice, Example(line=1, values=(text,))) is told
