@@ -1,3 +1,3 @@
 sed -i 's/a - b/a + b/' calc.py
-mv support/checks.py support/sums.py
-sed -i 's/support.checks/support.sums/' tests/test_calc.py
+mv support/numbers.py support/pairs.py
+sed -i 's/support.numbers/support.pairs/' tests/test_calc.py
