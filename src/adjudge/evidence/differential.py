@@ -106,8 +106,8 @@ class DifferentialCollector:
     async def collect(self, request: Differential, subject: Subject) -> TreeComparison:
         """Compare."""
         asked = request.command or ""
-        nothing = not await changes_anything(subject, asked, request.product_paths)
-        if nothing and not _is_run_anyway(request, subject):
+        listens = _is_run_anyway(request, subject)
+        if not listens and not await changes_anything(subject, asked, request.product_paths):
             return TreeComparison(outcome=Comparison.NOT_RUN, command=asked, why=NOTHING_CHANGED)
         try:
             files = BaselineFiles(await asyncio.to_thread(plain_baseline, subject))
@@ -126,16 +126,17 @@ class DifferentialCollector:
             left_out=len(left_out),
             orders=read_orders(subject, [path for unit in units for path in unit.paths]),
         )
-        if not units and not _is_run_anyway(request, subject):
-            return told.model_copy(update={"why": NOTHING_CHANGED})
+        if not units:
+            told = told.model_copy(update={"why": NOTHING_CHANGED})
+        if not units and not listens:
+            return told
         commands = CommandCollector(self._backend(), self._base)
         try:
+            trial = _Trial(request, subject, commands, files, told, units)
             if not units:
-                told = told.model_copy(update={"why": NOTHING_CHANGED})
-                return await _Trial(request, subject, commands, files, told, units).listen()
+                return await trial.listen()
             with_all = _is_whole(left_out, units, subject)
             untouched = await asyncio.to_thread(_is_baseline, tree, subject)
-            trial = _Trial(request, subject, commands, files, told, units)
             return await trial.run(with_all=with_all, untouched=untouched)
         finally:
             self.reports += commands.reports

@@ -16,7 +16,6 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from adjudge.contracts import Subject
-from adjudge.errors import WorkspaceUnreadable
 from adjudge.evidence.protected import HELPERS, MODULES, ProtectedGroup, Protection
 from adjudge.records.change import EntryType, FileChange
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
@@ -108,10 +107,7 @@ def _baseline_code(subject: Subject) -> Iterator[tuple[str, bytes]]:
             yield path, subject.contents.old(change, max_bytes=_MAX_IMPORTER_BYTES)
     for path, entry in subject.contents.walk():
         if entry.type is EntryType.FILE and path not in changed and _is_code(path):
-            try:
-                yield path, subject.contents.read(path, max_bytes=_MAX_IMPORTER_BYTES) or b""
-            except WorkspaceUnreadable:
-                continue
+            yield path, subject.contents.read(path, max_bytes=_MAX_IMPORTER_BYTES) or b""
 
 
 def _is_code(path: str) -> bool:

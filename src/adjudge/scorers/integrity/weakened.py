@@ -65,9 +65,7 @@ def weakened_tests(evidence: Evidence) -> Weakened:
         put_aside={
             test.name.rpartition("::")[2].rpartition(".")[2]: suite.path
             for suite in suites
-            if suite.after is not None
-            and (suite.before is None or suite.old_path != suite.path)
-            and _ASIDE.search(suite.path)
+            if suite.before is None and suite.after is not None and _ASIDE.search(suite.path)
             for test in suite.after.tests
         },
     )
