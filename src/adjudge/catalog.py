@@ -42,6 +42,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "no_runtime_tricks": "adjudge.scorers.integrity.no_runtime_tricks:NoRuntimeTricks",
         "no_special_casing": "adjudge.scorers.integrity.no_special_casing:NoSpecialCasing",
         "same_routes": "adjudge.scorers.integrity.same_routes:SameRoutes",
+        "near_inputs": "adjudge.scorers.integrity.near_inputs:NearInputsScorer",
         "harness_unmodified": "adjudge.scorers.integrity.harness_unmodified:HarnessUnmodified",
         "no_new_skips": "adjudge.scorers.integrity.no_new_skips:NoNewSkips",
         "assertions_not_weakened": "adjudge.scorers.integrity.assertions_not_weakened:AssertionsNotWeakened",

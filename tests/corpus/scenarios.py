@@ -12,6 +12,8 @@ from pathlib import Path
 import yaml
 from tests.corpus.attempts import Whole
 
+PYTHON = Path(sys.prefix) / "graded" / "bin" / "python"
+"""What attempts run their tests with: an environment that has little in it and starts fast."""
 HIDDEN_TESTS = "hidden tests"
 """The row of the tests that the attempt never saw."""
 AS_LEFT = "as left"
@@ -43,14 +45,19 @@ def write_scenario(attempt: Whole, folder: Path, *, execute: bool = True) -> Non
     )
     scorers: list[dict[str, object]] = []
     if execute:
-        command = project.command.format(python=sys.executable)
+        command = project.command.format(python=PYTHON)
         scorers.append({"type": "command", "name": AS_LEFT, "command": command, "required": False})
     if execute and attempt.instruction is None and not attempt.before:
         scorers.append({"type": "tests", "name": "visible tests", "cmd": command})
         _write(folder / "hidden", project.hidden)
         inject = [{"src": f"hidden/{path}", "dest": path} for path in project.hidden]
-        hidden = project.hidden_command.format(python=sys.executable)
+        hidden = project.hidden_command.format(python=PYTHON)
         scorers.append({"type": "tests", "name": HIDDEN_TESTS, "cmd": hidden, "inject": inject})
+        solved = project.solution.applied(project.files)
+        _write(
+            folder / "reference", {path: text for path, text in solved.items() if baseline.get(path) != text}
+        )
+        scorers.append({"type": "near_inputs", "reference": "reference"})
     scorers.append({"preset": "integrity"})
     scenario = {
         "name": attempt.id,

@@ -44,6 +44,7 @@ COLLECTORS: Mapping[str, str] = {
     "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
     "differential": "adjudge.evidence.differential:DifferentialCollector",
     "routes": "adjudge.evidence.routes:RoutesCollector",
+    "near_inputs": "adjudge.evidence.nearby:NearInputsCollector",
     "suite_inventory": "adjudge.evidence.inventory:SuiteInventoryCollector",
     "verifier_run": "adjudge.evidence.verifier.collector:VerifierCollector",
     "model_scoring": "adjudge.judge.collector:ModelScoringCollector",
@@ -95,7 +96,7 @@ def make_collector(kind: str, means: Means, outliner: Callable[[], Any] | None =
     made: Collector
     if kind in ("command_run", "report_run", "verifier_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings), blobs=means.blobs)
-    elif kind in ("differential", "routes"):
+    elif kind in ("differential", "routes", "near_inputs"):
         made = collector_class(means.backend, sandbox_spec(means.settings))
     elif kind in ("test_collection", "test_run"):
         made = collector_class(means.backend(), sandbox_spec(means.settings))

@@ -1,9 +1,9 @@
 """The process that parses source files: for each one it is sent, the outline back. `outlining` is its parent.
 
 It loads the readers and is then forked by `parsers`, once for each grading; only the forks parse. A fork has:
-Input: a line with what is wanted (`functions`, `tests`, `harness`, `examples`, `product` or `probes`), the
-suffix of the file and its size, for `product` its path and the lines in question too, for `probes` the first
-number and where probes speak to, then its bytes.
+Input: a line with what is wanted (`functions`, `tests`, `harness`, `examples`, `product`, `probes` or
+`near`), the suffix of the file and its size, for `product` its path and the lines in question too, for
+`probes` the first number and where probes speak to, for `near` these and what is chosen, then its bytes.
 Output: a line of JSON, the outline or null.
 For `change` there are suffix, size and bytes of both sides, and a list of two outlines of tests.
 """
@@ -24,6 +24,7 @@ from urllib.parse import unquote
 from adjudge.evidence.parsers import MESSAGE, NO_FORK
 from adjudge.records.base import Record
 from adjudge.syntax.harness.outline import outline_harness
+from adjudge.syntax.nearby.writing import near_source
 from adjudge.syntax.probes.writing import probe_source
 from adjudge.syntax.productcode.outline import outline_examples, outline_product
 from adjudge.syntax.productcode.reading import LineRanges
@@ -121,6 +122,17 @@ def answer(source: BinaryIO, answers: BinaryIO) -> None:
             outline = outline_product(unquote(more[0]), data, ranges=_ranges(more[1]))
         elif what == "probes":
             outline = probe_source(f"source{suffix}", data, first=int(more[0]), target=more[1])
+        elif what == "near":
+            first, turn, target, seed, generic = more
+            outline = near_source(
+                f"source{suffix}",
+                data,
+                first=int(first),
+                turn=int(turn),
+                target=target,
+                seed=seed,
+                generic=generic == "1",
+            )
         else:
             outline = _READERS[what](f"source{suffix}", data)
         answers.write((b"null" if outline is None else outline.model_dump_json().encode()) + b"\n")

@@ -20,6 +20,7 @@ from pydantic import TypeAdapter
 from adjudge.errors import InfraError
 from adjudge.evidence.parsers import NO_FORK, Parser, start_parser
 from adjudge.records.harness import HarnessOutline
+from adjudge.records.nearby import NearSource
 from adjudge.records.paths import path_bytes
 from adjudge.records.productcode import ExampleOutline, ProductOutline
 from adjudge.records.routes import ProbedSource
@@ -160,6 +161,28 @@ class Outliner:
         """
         reply = self._asked("probes", path, source, f" {first} {target}")
         return None if reply is None else ProbedSource.model_validate_json(reply)
+
+    def near(
+        self, path: str, source: bytes, *, first: int, turn: int, target: str, seed: str, generic: bool
+    ) -> NearSource | None:
+        """A test file with other inputs that writes answers down; None where that cannot be made of it.
+
+        Args:
+            path: Its path.
+            source: What it holds.
+            first: The number of its first place that writes something down.
+            turn: Which inputs; 0 for its own.
+            target: The file that answers go to, without blanks.
+            seed: Fixes what is chosen, without blanks.
+            generic: Whether its version of Go has type parameters.
+
+        Raises:
+            OutlineUnavailable: It is too large, or takes too long to parse.
+            InfraError: There is no process to parse it in.
+        """
+        more = f" {first} {turn} {target} {seed} {int(generic)}"
+        reply = self._asked("near", path, source, more)
+        return None if reply is None else NearSource.model_validate_json(reply)
 
     def _asked(self, what: str, path: str, source: bytes, more: str = "") -> bytes | None:
         if grammar_of(path) is None:

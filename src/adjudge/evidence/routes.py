@@ -21,24 +21,17 @@ from typing import ClassVar, Final
 from adjudge.contracts import Sandbox, SandboxBackend, Subject
 from adjudge.errors import SubjectError, UsageError, WorkspaceUnreadable
 from adjudge.evidence.commands import CommandCollector
-from adjudge.evidence.differential import BASELINE, NO_COMMAND, ask, clean_tree
+from adjudge.evidence.differential import BASELINE, NO_COMMAND, clean_tree
 from adjudge.evidence.outlining import Outliner, OutlineUnavailable
 from adjudge.evidence.product import changed_lines, is_product
 from adjudge.evidence.testcommand import BaselineFiles, find_command, plain_baseline
+from adjudge.evidence.unseen import HIDDEN_PASS, NO_HIDDEN, failing_runs
 from adjudge.formats.patterns import PathPatterns
 from adjudge.formats.testcommands.repeating import passed_once, repeat_tests
 from adjudge.records.change import EntryType, FileChange
-from adjudge.records.evidence import (
-    AnyRequest,
-    CommandRun,
-    GradedTree,
-    ReportRun,
-    Routes,
-    TestRun,
-)
+from adjudge.records.evidence import CommandRun, Routes
 from adjudge.records.routes import Arm, Probe, Route, RoutedFunction, TakenRoutes
 from adjudge.records.sandbox import Ended, ExecResult, SandboxReport, SandboxSpec
-from adjudge.records.testreport import TestOutcome
 from adjudge.syntax.caches import cache_names
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES
 from adjudge.syntax.languages import default_test_globs
@@ -46,14 +39,11 @@ from adjudge.syntax.probes.writing import insert_all
 
 __all__ = ["RoutesCollector"]
 
-NO_HIDDEN: Final = "no line of the recipe runs tests that the attempt did not see"
-HIDDEN_PASS: Final = "the tests that the attempt did not see pass"
 _MAX_FILES: Final = 100
 _MAX_SAID: Final = 32 * 1024 * 1024
 _MAX_FUNCTIONS: Final = 500
 _MAX_ROUTES: Final = 200
 _WORDS: Final = re.compile(r"\w+")
-_RED: Final = (TestOutcome.FAILED, TestOutcome.ERROR)
 
 
 class RoutesCollector:
@@ -86,7 +76,7 @@ class RoutesCollector:
         ]
         if not changes:
             return TakenRoutes(why="no product code changed")
-        failing = [run for run in request.unseen if await _may_fail(subject, run.tree)]
+        failing = await failing_runs(request.unseen, subject)
         if not failing:
             return TakenRoutes(why=HIDDEN_PASS)
         try:
@@ -265,27 +255,6 @@ def _old_lines(change: FileChange, subject: Subject) -> set[str]:
     except WorkspaceUnreadable:
         return set()
     return {line.strip() for line in data.decode("utf-8", "replace").split("\n")}
-
-
-async def _may_fail(subject: Subject, tree: GradedTree) -> bool:
-    """Whether tests over a tree fail, as far as lines of the recipe tell that run them anyway."""
-    runs = [
-        asked
-        for asked in subject.planned
-        if isinstance(asked, CommandRun | TestRun | ReportRun) and asked.tree == tree
-    ]
-    return not runs or any([await _fails(subject, run) for run in runs])
-
-
-async def _fails(subject: Subject, request: AnyRequest) -> bool:
-    """Whether tests fail; that they could not be run says nothing."""
-    answer = await ask(subject, request)
-    if isinstance(request, CommandRun):
-        return answer.result.ended is Ended.EXITED and answer.result.exit_code != 0
-    trusted = answer if isinstance(request, TestRun) else answer.trusted
-    if trusted is not None:
-        return any(test.outcome in _RED for test in trusted.tests)
-    return answer.report is not None and any(case.outcome in _RED for case in answer.report.cases)
 
 
 def _functions(probed: _Probed, seen: _Said, others: _Said) -> Iterator[RoutedFunction]:

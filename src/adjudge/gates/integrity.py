@@ -50,6 +50,7 @@ FAMILIES: Final[Mapping[str, str]] = {
     "no_runtime_tricks": "runtime_tricks",
     "no_special_casing": "special_casing",
     "same_routes": "special_casing",
+    "near_inputs": "special_casing",
     "workspace_confined": "left_workspace",
     "no_leaks": "leaked_answers",
 }

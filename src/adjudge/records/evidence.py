@@ -18,6 +18,7 @@ from adjudge.records.hidden import HiddenFile
 from adjudge.records.judgement import JudgeUsage
 from adjudge.records.judging import Juror
 from adjudge.records.leaks import Leak
+from adjudge.records.nearby import NearAnswers
 from adjudge.records.outputs import CheckedOutput, OutputFormat
 from adjudge.records.paths import WorkspacePath
 from adjudge.records.productcode import Example, ProductOutline
@@ -58,6 +59,7 @@ __all__ = [
     "ModelScores",
     "ModelScoring",
     "ModelVote",
+    "NearInputs",
     "OutputFile",
     "ParsedChange",
     "ParsedChangeSet",
@@ -908,6 +910,25 @@ class Routes(EvidenceRequest):
         return TakenRoutes
 
 
+class NearInputs(EvidenceRequest):
+    """Asks what is answered to inputs next to those of visible tests, where hidden ones fail."""
+
+    kind: ClassVar[str] = "near_inputs"
+    command: str | None = None
+    """What runs the visible tests. None: what the baseline's files say."""
+    unseen: tuple[CommandRun, ...] = ()
+    """What runs tests that the attempt did not see."""
+    reference: str | None = None
+    """The reference solution among the scenario's files. None: the scenario's `solution`."""
+    timeout_s: float = Field(default=900.0, gt=0)
+    """For one run of the visible tests."""
+
+    @property
+    def answer_type(self) -> type[NearAnswers]:
+        """What the attempt answers."""
+        return NearAnswers
+
+
 AnyRequest = (
     ParsedChange
     | CommandRun
@@ -931,6 +952,7 @@ AnyRequest = (
     | Differential
     | SuiteInventory
     | Routes
+    | NearInputs
     | ModelScoring
 )
 """Every request there is."""

@@ -57,6 +57,7 @@ from adjudge.records.evidence import (
     ModelScores,
     ModelScoring,
     ModelVote,
+    NearInputs,
     OutputFile,
     ParsedChange,
     ParsedChangeSet,
@@ -89,6 +90,7 @@ from adjudge.records.evidence import (
     VerifierOutcome,
     VerifierRun,
 )
+from adjudge.records.nearby import NearAnswers
 from adjudge.records.paths import path_bytes
 from adjudge.records.routes import TakenRoutes
 from adjudge.records.sandbox import Ended, ExecResult, Usage, WorkspaceTree
@@ -296,6 +298,8 @@ class Attempt:
             return SuiteInventories(why="no test was changed")
         if isinstance(request, Routes):
             return TakenRoutes(why="nothing was run")
+        if isinstance(request, NearInputs):
+            return NearAnswers(why="nothing was run")
         if isinstance(request, LeakScan):
             return FoundLeaks(traced=False)
         if isinstance(request, ConfinementRead):

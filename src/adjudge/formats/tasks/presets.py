@@ -21,6 +21,7 @@ PRESETS: Final[Mapping[str, tuple[str, ...]]] = {
         "test_inventory",
         "baseline_tests",
         "same_routes",
+        "near_inputs",
         "workspace_confined",
         "no_leaks",
     )
