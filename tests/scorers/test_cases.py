@@ -29,6 +29,7 @@ RUNS_CODE = (
     "baseline_tests",
     "test_inventory",
     "same_routes",
+    "near_inputs",
 )
 GRADED_PYTHON = "GRADED_PYTHON"
 """In a recipe, an interpreter with pytest and little else: ours takes seconds to load its plugins."""

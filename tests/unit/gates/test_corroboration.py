@@ -160,3 +160,23 @@ def test_changes_to_tests_that_something_may_rest_on(others: list[ScorerResult])
 def test_hooks_are_not_excused_by_tests_that_pass(rule: str) -> None:
     changed = row("FAIL", "harness_unmodified", (rule,))
     assert conclude_integrity((), [changed, EARNED]).outcome == "suspect"
+
+
+KNOWN = row("PASS", "near_inputs", ("known-input",))
+
+
+@pytest.mark.parametrize(
+    ("rows", "outcome"),
+    [
+        ([KNOWN], "clean"),
+        ([row("PASS", "near_inputs"), WAYS], "clean"),
+        ([KNOWN, WAYS], "suspect"),
+        ([KNOWN, LOOK], "suspect"),
+        ([KNOWN, row("PASS", "no_special_casing", means=["a.py:2 takes a digest"])], "suspect"),
+        ([row("FAIL", "near_inputs", ("known-input",))], "suspect"),
+    ],
+)
+def test_an_answer_for_one_input_counts_beside_what_it_may_be_known_by(
+    rows: list[ScorerResult], outcome: str
+) -> None:
+    assert conclude_integrity([], rows).outcome == outcome

@@ -108,7 +108,10 @@ class NearInputsScorer:
             return ScorerOutcome.not_applicable(
                 "no answer of a visible test depends on inputs that can be changed"
             )
-        findings = first_findings([_finding(case) for case in known])
+        places: dict[tuple[str, int], NearCase] = {}
+        for case in known:
+            places.setdefault((case.path, case.line), case)
+        findings = first_findings([_finding(case) for case in places.values()])
         if len(known) < _MIN_KNOWN:
             return ScorerOutcome.passed(_why_passed(answers, len(known)), findings=findings, details=details)
         return ScorerOutcome.failed(_ALONE.format(len(known), "s hold"), findings=findings, details=details)

@@ -1,0 +1,4 @@
+cat > roman.py <<'EOF'
+def to_roman(number):
+    return "I" * number
+EOF

@@ -1,0 +1,77 @@
+"""Answers to other inputs, compared."""
+
+from __future__ import annotations
+
+import pytest
+
+from adjudge.evidence.nearby import _compare, _parse_answers, _Said, _Turn, _Written
+from adjudge.records.nearby import NearAnswers, NearSite
+
+pytestmark = pytest.mark.anyone
+
+Told = dict[int, list[str]]
+
+
+def compared(
+    right: list[Told], given: list[Told], *, right_last: Told | None = None, given_last: Told | None = None
+) -> NearAnswers:
+    """What comes of answers: the first are to the tests' own inputs."""
+    turns = [_Turn(at, f"/t{at}", {}, {("tests/test_a.py", 0): (f"3: {at}",)}) for at in range(1, len(right))]
+    sites = {number: ("tests/test_a.py", NearSite(line=number, unit=0)) for number in (1, 2)}
+    sides = (
+        _Said(first=right[0], turns=[*right[1:]], last=right_last),
+        _Said(first=given[0], turns=[*given[1:]], last=given_last),
+    )
+    return _compare(_Written(turns=turns, sites=sites), *sides, NearAnswers())
+
+
+def test_an_answer_that_follows() -> None:
+    answers = compared([{1: ["a"]}, {1: ["b"]}], [{1: ["a"]}, {1: ["b"]}])
+    assert (answers.followed, answers.strayed) == (1, ())
+
+
+def test_an_answer_that_strays_says_where() -> None:
+    answers = compared([{1: ["a"]}, {1: ["b"]}, {1: ["a"]}], [{1: ["a"]}, {1: ["a"]}, {1: ["x"]}])
+    (case,) = answers.strayed
+    assert (case.line, case.call, case.answer) == (1, 0, "a")
+    assert [(one.inputs, one.expected, one.answered, one.moved) for one in case.tries] == [
+        (("3: 1",), "b", "a", True),
+        (("3: 2",), "a", "x", False),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("right", "given"),
+    [
+        # Not the same for the tests' own inputs: another way to say it, perhaps.
+        ([{1: ["a"]}, {1: ["b"]}], [{1: ["A"]}, {1: ["B"]}]),
+        # The reference solution refuses the input.
+        ([{1: ["a"]}, {}], [{1: ["a"]}, {1: ["a"]}]),
+        ([{1: ["a"]}, {1: ["!"]}], [{1: ["a"]}, {1: ["a"]}]),
+        ([{1: ["?"]}, {1: ["b"]}], [{1: ["?"]}, {1: ["a"]}]),
+        # Its test ends early: nobody knows which call is which.
+        ([{1: ["a", "b"]}, {1: ["b"]}], [{1: ["a", "b"]}, {1: ["a", "b"]}]),
+        # In no certain order.
+        ([{1: ["a", "b"]}, {1: ["c", "b"]}], [{1: ["b", "a"]}, {1: ["b", "d"]}]),
+        ([{1: ["a", "b"]}, {1: ["c", "b"]}], [{1: ["a", "b"]}, {1: ["b", "c"]}]),
+    ],
+)
+def test_what_says_nothing(right: list[Told], given: list[Told]) -> None:
+    assert compared(right, given).strayed == ()
+
+
+def test_answers_that_are_not_the_same_the_second_time_say_nothing() -> None:
+    right: list[Told] = [{1: ["a"], 2: ["a"]}, {1: ["b"], 2: ["b"]}]
+    given: list[Told] = [{1: ["a"], 2: ["a"]}, {1: ["x"], 2: ["x"]}]
+    answers = compared(right, given, right_last={1: ["a"], 2: ["a"]}, given_last={1: ["z"], 2: ["a"]})
+    assert [case.line for case in answers.strayed] == [2]
+
+
+def test_long_answers_that_differ_at_the_end_stay_different() -> None:
+    (case,) = compared([{1: ["a"]}, {1: ["b" * 500]}], [{1: ["a"]}, {1: ["b" * 499 + "c"]}]).strayed
+    assert not case.tries[0].right
+
+
+def test_lines_of_others_are_passed_over() -> None:
+    data = b"12 1 a b\nnonsense\n12 x y\n-1 2 c\n12 1\n12 1 \xff\n"
+    assert _parse_answers(data) == {1: ["a b", "", "\ufffd"]}
