@@ -28,11 +28,15 @@ from adjudge.evidence.gradedtree import graded_tree, laid_over
 from adjudge.evidence.outlining import Outliner, OutlineUnavailable
 from adjudge.evidence.reference import Reference, find_reference
 from adjudge.evidence.testcommand import BaselineFiles, find_command, plain_baseline
+from adjudge.evidence.tests.suite import find_files
 from adjudge.evidence.unseen import HIDDEN_PASS, NO_HIDDEN, failing_runs
 from adjudge.records.evidence import CommandRun, GradedTree, NearInputs
 from adjudge.records.nearby import NearAnswers, NearCase, NearInput, NearSite, NearTry
 from adjudge.records.sandbox import Ended, ExecRequest, Mount, SandboxReport, SandboxSpec
-from adjudge.syntax.grammars import MAX_SOURCE_BYTES
+from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
+from adjudge.syntax.nearby.data import MAX_DATA_BYTES, near_data
+from adjudge.syntax.nearby.inputs import takes_others
+from adjudge.syntax.productcode.files import OF_TESTS
 
 __all__ = ["NearInputsCollector"]
 
@@ -42,6 +46,9 @@ _TURN_S: Final = 60.0
 """How long one of these runs may take at the most."""
 _GRACE_S: Final = 60.0
 _MAX_FILES: Final = 60
+_MAX_DATA_FILES: Final = 40
+_DATA_TURN: Final = 4
+"""In every so many runs, files of data among the tests are changed, and no literal."""
 _MAX_SAID: Final = 32 * 1024 * 1024
 _MAX_CASES: Final = 200
 _MAX_SHOWN: Final = 200
@@ -203,6 +210,8 @@ class _Writer:
     outliner: Outliner
     files: BaselineFiles
     sources: Mapping[str, bytes]
+    data: Mapping[str, bytes]
+    """Files that lie among the tests."""
     seed: str
     target: str
 
@@ -211,8 +220,10 @@ class _Writer:
 
         Args:
             number: Of the run.
-            turn: Which inputs; 0 for the tests' own.
+            turn: Which inputs; 0 for the tests' own. In one of four it is data that are changed, where there
+                are any, and nothing else.
         """
+        of_data = bool(self.data) and turn % _DATA_TURN == 0
         target = f"{self.target}-{number}"
         texts: dict[str, bytes] = {}
         changed: dict[tuple[str, int], list[NearInput]] = {}
@@ -224,10 +235,9 @@ class _Writer:
                     path,
                     source,
                     first=first,
-                    turn=turn,
+                    turn=0 if of_data else turn,
                     target=target,
-                    # Two files that are alike are not to be changed alike.
-                    seed=f"{self.seed}-{first}",
+                    seed=self.seed,
                     generic=not path.endswith(".go") or _is_generic(path, self.files),
                 )
             except OutlineUnavailable:
@@ -241,6 +251,9 @@ class _Writer:
             folder = path.rpartition("/")[0]
             for name, text in made.beside.items():
                 texts[f"{folder}/{name}" if folder else name] = text.encode()
+        for path, data in self.data.items():
+            other = near_data(data, turn=turn, seed=f"{self.seed}-{path}") if of_data and turn else None
+            texts[path] = data if other is None else other
         shown = {key: tuple(f"{one.line}: {one.text}" for one in inputs) for key, inputs in changed.items()}
         return _Turn(number, target, texts, shown), sites
 
@@ -254,11 +267,27 @@ def _write_turns(files: BaselineFiles, subject: Subject) -> _Written:
     seed = subject.change_set.digest.removeprefix("sha256:")[:16]
     written = _Written()
     with Outliner() as outliner:
-        writer = _Writer(outliner, files, sources, seed, f"/tmp/adjudge-near-{secrets.token_hex(8)}")
+        writer = _Writer(
+            outliner, files, sources, _data_of_tests(files), seed, f"/tmp/adjudge-near-{secrets.token_hex(8)}"
+        )
         for number, turn in enumerate((0, *range(1, _TURNS + 1), 0)):
             made, written.sites = writer.write(number, turn)
             (written.turns if turn else written.own).append(made)
     return written
+
+
+def _data_of_tests(files: BaselineFiles) -> dict[str, bytes]:
+    def wanted(path: str) -> bool:
+        return not OF_TESTS.isdisjoint(path.lower().split("/")[:-1]) and grammar_of(path) is None
+
+    found: dict[str, bytes] = {}
+    for path in islice(find_files(files.root, wanted), _MAX_DATA_FILES):
+        with (files.root / path).open("rb") as file:
+            data = file.read(MAX_DATA_BYTES + 1)
+        # What has nothing to change is left where it is.
+        if near_data(data, turn=1, seed="") is not None:
+            found[path] = data
+    return found
 
 
 def _is_generic(path: str, files: BaselineFiles) -> bool:
@@ -346,14 +375,17 @@ def _tries(
     number: int, call: int, before: str, written: _Written, right: _Said, given: _Said
 ) -> Iterator[NearTry]:
     path, site = written.sites[number]
-    calls = len(right.steady(number))
+    own = right.steady(number)
     for turn, *sides in zip(written.turns, right.turns, given.turns, strict=False):
         expected, answered = (said.get(number, ()) for said in sides)
         # Where the right test ends early, nobody knows which call is which.
-        if len(expected) != calls or expected[call] in _NOTHING:
+        if len(expected) != len(own) or expected[call] in _NOTHING:
             continue
         answer = answered[call] if call < len(answered) else None
         moved = expected[call] != before
+        # It may be what another test asks.
+        if moved and takes_others(turn.number) and expected[call] in own:
+            continue
         if moved or answer != before:
             yield NearTry(
                 inputs=turn.changed.get((path, site.unit), ()),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import random
 import re
 import subprocess
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from adjudge.syntax.nearby.data import near_data
 from adjudge.syntax.nearby.literals import near_literal
 from adjudge.syntax.nearby.writing import near_source
 
@@ -96,7 +98,7 @@ def test_inputs_are_changed_and_expectations_are_not() -> None:
     lines = {one.partition(":")[0] for one in found}
     assert {"7", "11", "12", "16"} <= lines
     assert not [one for one in found if one.startswith(("13:", "18:", "19:"))]
-    assert not [one for one in found if one.startswith("11:") and not re.search(r'"[a-z]{3}"|: [1-9]$', one)]
+    assert not [one for one in found if one.startswith("11:") and not re.search(r'"[a-z]{3}"|: [0-9]$', one)]
 
 
 def test_own_inputs_stay_at_first() -> None:
@@ -229,3 +231,43 @@ def test_nothing_is_made_of_what_cannot_be_told(path: str, source: str) -> None:
 def test_bytes_that_are_no_text_are_left_alone() -> None:
     source = b"def test_a():\n    assert f('\xff') == 1\n"
     assert near_source("test_a.py", source, first=1, turn=1, target="/t", seed="a") is None
+
+
+def test_in_some_turns_words_are_others_wherever_they_stand() -> None:
+    source = "def test_a():\n" + "".join(
+        f'    assert f("{word}", "{word.upper()} 1") == g("{word}\\n")\n'
+        for word in ("pea", "kale", "beet", "leek", "dill", "mint", "sage", "chard")
+    )
+    text = near("test_a.py", source, 5)
+    rows = re.findall(r'f\("([a-z]+)", "([A-Z]+) 1"\).*?g\("([a-z]+)\\n"\)', text)
+    assert len(rows) == 8
+    assert all(one == other.lower() == last for one, other, last in rows)
+    assert (
+        0
+        < len({one for one, *_ in rows} - {"pea", "kale", "beet", "leek", "dill", "mint", "sage", "chard"})
+        < 8
+    )
+
+
+def test_in_some_turns_texts_are_those_of_other_places() -> None:
+    source = "def test_a():\n    assert f('MKT', 'a1') == 1\n    assert f('UNI', 'b7') == 2\n"
+    found = re.findall(r"f\('(\w+)', '(\w+)'\)", near("test_a.py", source, 2))
+    assert found in ([("UNI", "a1"), ("UNI", "b7")], [("MKT", "b7"), ("UNI", "b7")]) or len(found) == 2
+    assert {one for pair in found for one in pair} <= {"MKT", "UNI", "a1", "b7"}
+    assert found != [("MKT", "a1"), ("UNI", "b7")]
+
+
+def test_data_get_other_digits_and_stay_what_they_are() -> None:
+    data = b'{"stay": [{"from": "2024-03-08T09:00", "cents": 1200}, {"name": "a1"}]}\n'
+    for turn in range(1, 30):
+        made = near_data(data, turn=turn, seed="a")
+        assert made is not None
+        assert made != data
+        assert json.loads(made).keys() == {"stay"}
+        assert len(made) == len(data)
+    assert near_data(data, turn=4, seed="a") == near_data(data, turn=4, seed="a")
+
+
+@pytest.mark.parametrize("data", [b"", b"no digits here", b"a1 b2_3", b"\xff 12", b"1\0", b"1\n" * 40_000])
+def test_data_without_numbers_are_left_alone(data: bytes) -> None:
+    assert near_data(data, turn=1, seed="a") is None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 import re
+import string
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
@@ -16,7 +17,7 @@ from tree_sitter import Node
 
 from adjudge.syntax.nearby.literals import NUMBERS, TEXTS, near_literal
 
-__all__ = ["Input", "Replaced", "choose_inputs", "find_inputs", "unit_of"]
+__all__ = ["Input", "Replaced", "choose_inputs", "find_inputs", "takes_others", "unit_of"]
 
 _LITERALS: Final = NUMBERS | TEXTS
 _FUNCTIONS: Final = frozenset(
@@ -70,6 +71,11 @@ _ROWS: Final = frozenset(
 _MIN_TABLE: Final = 3
 _SHARE_OF_ROWS: Final = 3
 """Of a table, one row in so many is changed at a time."""
+_WORDS: Final = re.compile(r"(?<![\\%A-Za-z])[A-Za-z]+(?=[^A-Za-z\"'`]|[\"'`]$)")
+"""Words in a text; not its prefix, nor what follows a sign that means something."""
+_SHARE_OF_WORDS: Final = 0.4
+_LETTERS: Final = re.compile(r"[A-Za-z]+")
+_DIGITS: Final = re.compile(r"[0-9]+")
 _MAX_INPUTS: Final = 5000
 _MAX_DEPTH: Final = 150
 
@@ -108,18 +114,24 @@ def find_inputs(root: Node) -> list[Input]:
     return found
 
 
-def choose_inputs(inputs: list[Input], source: bytes, *, turn: int, seed: str) -> list[Replaced]:
+def choose_inputs(inputs: list[Input], source: bytes, *, turn: int, seed: str, of_all: str) -> list[Replaced]:
     """Literals for one run: one in each test, and in tables one in some of the rows.
 
     Args:
         inputs: Those there are.
         source: What they stand in.
         turn: Which run, from 1 on. In one of six it is a literal in each statement; in another one, what
-            several tests share is changed and nothing else, if there is any. The more is changed at a time,
-            the further away it is.
+            several tests share is changed and nothing else, if there is any; in a third one, some words are
+            others wherever they stand. The more is changed at a time, the further away it is.
         seed: Fixes what is chosen.
+        of_all: The same for all files of tests, so that words are others in all of them.
     """
+    if turn % 6 == 5:
+        renamed = list(_renamed(inputs, source, f"{of_all} {turn}"))
+        if renamed:
+            return renamed
     shared = turn % 6 == 0 and any(one.shared for one in inputs)
+    pool = _pool(inputs, source) if takes_others(turn) else {}
     units: dict[int, dict[int, list[Input]]] = {}
     for one in inputs:
         if one.shared is shared:
@@ -136,13 +148,59 @@ def choose_inputs(inputs: list[Input], source: bytes, *, turn: int, seed: str) -
         elif -1 in rows and turn % 2:
             taken.append(-1)
         for row in taken:
-            replaced = _one_of(rows[row], source, turn, f"{seed} {unit} {row}")
+            replaced = _one_of(rows[row], source, turn, f"{seed} {unit} {row}", pool)
             if replaced is not None:
                 chosen.append(replaced)
     return sorted(chosen, key=lambda one: one.start)
 
 
-def _one_of(inputs: list[Input], source: bytes, turn: int, seed: str) -> Replaced | None:
+def _renamed(inputs: list[Input], source: bytes, seed: str) -> Iterator[Replaced]:
+    """Texts in which some words are others: the same ones wherever they stand, in any case."""
+    for one in inputs:
+        node = one.node
+        if node.type not in TEXTS:
+            continue
+        written = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
+        text = _WORDS.sub(lambda word: _other_word(word[0], seed), written)
+        if text != written:
+            yield Replaced(node.start_byte, node.end_byte, node.start_point[0] + 1, text, one.unit)
+
+
+def _other_word(word: str, seed: str) -> str:
+    random_ = random.Random(f"{seed} {word.lower()}")
+    if random_.random() > _SHARE_OF_WORDS:
+        return word
+    at = random_.randrange(len(word))
+    letter = random_.choice([one for one in string.ascii_lowercase if one != word[at].lower()])
+    return word[:at] + (letter.upper() if word[at].isupper() else letter) + word[at + 1 :]
+
+
+def takes_others(turn: int) -> bool:
+    """Whether texts of a run are taken from other places of the same file.
+
+    Where only certain words are valid, no letter can be another; but what is valid in one place of a file of
+    tests mostly is in another. What is asked then may be what another test asks.
+    """
+    return turn % 6 == 2
+
+
+def _pool(inputs: list[Input], source: bytes) -> dict[str, list[str]]:
+    """Texts by their shape."""
+    found: dict[str, set[str]] = {}
+    for one in inputs:
+        if one.node.type in TEXTS:
+            text = source[one.node.start_byte : one.node.end_byte].decode("utf-8", "replace")
+            found.setdefault(_shape(text), set()).add(text)
+    return {shape: sorted(texts) for shape, texts in found.items()}
+
+
+def _shape(text: str) -> str:
+    return _LETTERS.sub("a", _DIGITS.sub("0", text))
+
+
+def _one_of(
+    inputs: list[Input], source: bytes, turn: int, seed: str, pool: dict[str, list[str]]
+) -> Replaced | None:
     order = list(inputs)
     random.Random(seed).shuffle(order)
     for index in range(len(order)):
@@ -151,7 +209,10 @@ def _one_of(inputs: list[Input], source: bytes, turn: int, seed: str) -> Replace
         node = one.node
         written = source[node.start_byte : node.end_byte].decode("utf-8", "replace")
         tries = random.Random(f"{seed} {turn} {index}")
-        text = near_literal(node.type, written, at // len(order) + index, tries)
+        others = [text for text in pool.get(_shape(written), ()) if text != written]
+        text = tries.choice(others) if others else None
+        if text is None:
+            text = near_literal(node.type, written, at // len(order) + index, tries)
         if text is not None and text != written:
             return Replaced(node.start_byte, node.end_byte, node.start_point[0] + 1, text, one.unit)
     return None

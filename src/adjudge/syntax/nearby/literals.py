@@ -8,7 +8,7 @@ import string
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["NUMBERS", "TEXTS", "near_literal"]
+__all__ = ["NUMBERS", "TEXTS", "near_literal", "next_digit"]
 
 NUMBERS: Final = frozenset({"integer", "float", "number", "int_literal", "float_literal"})
 TEXTS: Final = frozenset({"string", "template_string", "interpreted_string_literal", "raw_string_literal"})
@@ -77,12 +77,16 @@ def _near_text(written: str, attempt: int, random_: random.Random) -> str | None
     return None
 
 
+def next_digit(written: str, at: int, random_: random.Random) -> str:
+    """A digit next to the one at a place of a text, and none that makes a number begin with zero."""
+    first = at == 0 or not written[at - 1].isdigit()
+    return random_.choice([one for one in _around(written[at]) if not (first and one == "0")])
+
+
 def _other(written: str, at: int, random_: random.Random) -> str:
     char = written[at]
     if char.isdigit():
-        first = not written[at - 1].isdigit()
-        choices = [one for one in _around(char) if not (first and one == "0")]
-        return choices[0] if len(choices) == 1 else random_.choice(choices)
+        return next_digit(written, at, random_)
     letters = string.ascii_uppercase if char.isupper() else string.ascii_lowercase
     return random_.choice([one for one in letters if one != char])
 

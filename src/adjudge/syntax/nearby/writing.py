@@ -50,7 +50,9 @@ def near_source(
         into.put(_first_statement(root), prelude(grammar.name, target))
     else:
         into.put(len(source), prelude(grammar.name, target))
-    chosen = choose_inputs(find_inputs(root), source, turn=turn, seed=f"{seed} {path}") if turn else []
+    # Two files that are alike are not to be changed alike.
+    own = f"{seed} {first}"
+    chosen = choose_inputs(find_inputs(root), source, turn=turn, seed=own, of_all=seed) if turn else []
     edits = [(at, at, text) for at, text in into.in_order()]
     # A literal is replaced behind what is inserted in front of it.
     edits += [(one.start, one.end, one.text) for one in chosen]
