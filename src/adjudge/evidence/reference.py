@@ -49,8 +49,9 @@ class Reference:
         with self.script.open("rb") as file:
             first = file.readline(4096)
         interpreter = first[2:].decode("utf-8", "replace").split(None, 1) if first[:2] == b"#!" else []
-        argv = (*(part.strip() for part in interpreter or ["/bin/sh"]), str(_SOLUTION / self.script.name))
-        env = {"SOLUTION_DIR": str(_SOLUTION), **dict(self.env)}
+        folder = _SOLUTION if sandbox.report.isolated else PurePosixPath(self.script.parent)
+        argv = (*(part.strip() for part in interpreter or ["/bin/sh"]), str(folder / self.script.name))
+        env = {"SOLUTION_DIR": str(folder), **dict(self.env)}
         result = await sandbox.exec(ExecRequest(argv=argv, env=env))
         if result.ended is not Ended.EXITED or result.exit_code != 0:
             raise UsageError(f"the reference solution {self.script.name} fails on the baseline")
