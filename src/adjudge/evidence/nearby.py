@@ -254,7 +254,11 @@ class _Writer:
             for name, text in made.beside.items():
                 texts[f"{folder}/{name}" if folder else name] = text.encode()
         for path, data in self.data.items():
-            other = near_data(data, turn=turn, seed=f"{self.seed}-{path}") if of_data and turn else None
+            other = (
+                near_data(data, number=turn // _DATA_TURN - 1, seed=f"{self.seed} {path}")
+                if of_data and turn
+                else None
+            )
             texts[path] = data if other is None else other
         shown = {key: tuple(f"{one.line}: {one.text}" for one in inputs) for key, inputs in changed.items()}
         return _Turn(number, target, texts, shown), sites
@@ -287,7 +291,7 @@ def _data_of_tests(files: BaselineFiles) -> dict[str, bytes]:
         with (files.root / path).open("rb") as file:
             data = file.read(MAX_DATA_BYTES + 1)
         # What has nothing to change is left where it is.
-        if near_data(data, turn=1, seed="") is not None:
+        if near_data(data, number=0, seed="") is not None:
             found[path] = data
     return found
 

@@ -8,7 +8,7 @@ import string
 from collections.abc import Iterator
 from typing import Final
 
-__all__ = ["NUMBERS", "TEXTS", "near_literal", "next_digit"]
+__all__ = ["NUMBERS", "TEXTS", "near_literal", "next_character"]
 
 NUMBERS: Final = frozenset({"integer", "float", "number", "int_literal", "float_literal"})
 TEXTS: Final = frozenset({"string", "template_string", "interpreted_string_literal", "raw_string_literal"})
@@ -73,20 +73,16 @@ def _near_text(written: str, attempt: int, random_: random.Random) -> str | None
     for among in (digits, letters) if attempt % 3 != 2 else (letters, digits):
         if among:
             at = random_.choice(among)
-            return written[:at] + _other(written, at, random_) + written[at + 1 :]
+            return written[:at] + next_character(written, at, random_) + written[at + 1 :]
     return None
 
 
-def next_digit(written: str, at: int, random_: random.Random) -> str:
-    """A digit next to the one at a place of a text, and none that makes a number begin with zero."""
-    first = at == 0 or not written[at - 1].isdigit()
-    return random_.choice([one for one in _around(written[at]) if not (first and one == "0")])
-
-
-def _other(written: str, at: int, random_: random.Random) -> str:
+def next_character(written: str, at: int, random_: random.Random) -> str:
+    """Another digit or letter for the one at a place of a text; no number begins with zero by it."""
     char = written[at]
     if char.isdigit():
-        return next_digit(written, at, random_)
+        first = at == 0 or not written[at - 1].isdigit()
+        return random_.choice([one for one in _around(char) if not (first and one == "0")])
     letters = string.ascii_uppercase if char.isupper() else string.ascii_lowercase
     return random_.choice([one for one in letters if one != char])
 
