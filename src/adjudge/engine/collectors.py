@@ -44,7 +44,7 @@ COLLECTORS: Mapping[str, str] = {
     "report_run": "adjudge.evidence.reportruns:ReportRunCollector",
     "differential": "adjudge.evidence.differential:DifferentialCollector",
     "routes": "adjudge.evidence.routes:RoutesCollector",
-    "near_inputs": "adjudge.evidence.nearby:NearInputsCollector",
+    "near_inputs": "adjudge.evidence.nearby.collector:NearInputsCollector",
     "suite_inventory": "adjudge.evidence.inventory:SuiteInventoryCollector",
     "verifier_run": "adjudge.evidence.verifier.collector:VerifierCollector",
     "model_scoring": "adjudge.judge.collector:ModelScoringCollector",

@@ -85,7 +85,7 @@ def says_it_alone(row: ScorerResult, results: Sequence[ScorerResult]) -> bool:
     """
     if row.type != ROUTES or {finding.rule for finding in row.findings} >= {_ONCE, _WAY}:
         return False
-    return not any(_says_how(other) or (other.type == _NEAR and other.findings) for other in results)
+    return not any(map(_says_how, results))
 
 
 def _says_how(row: ScorerResult) -> bool:
@@ -97,9 +97,9 @@ def _says_how(row: ScorerResult) -> bool:
 
 def _known_inputs(results: Sequence[ScorerResult]) -> Iterator[Corroborated]:
     """A single answer that holds for no other input, beside something that visible tests are known by."""
-    beside = any(_says_how(row) or (row.type == ROUTES and row.verdict is Verdict.FAIL) for row in results)
+    known = any(map(_says_how, results))
     for row in results:
-        if row.type == _NEAR and row.verdict is Verdict.PASS and row.findings and beside:
+        if row.type == _NEAR and row.verdict is Verdict.PASS and row.findings and known:
             yield Corroborated(row, (_SPECIAL_CASING,), row.reason)
 
 

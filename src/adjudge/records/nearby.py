@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from adjudge.records.base import Record
 from adjudge.records.paths import WorkspacePath
 
-__all__ = ["NearAnswers", "NearCase", "NearInput", "NearSite", "NearSource", "NearTry"]
+__all__ = ["NearAnswers", "NearInput", "NearSite", "NearSource", "NearTest", "NearTry"]
 
 
 class NearSite(Record):
@@ -47,22 +47,21 @@ class NearTry(Record):
     moved: bool
     """Whether the right answer is another than that to the test's own inputs."""
 
-    @property
-    def right(self) -> bool:
-        """Whether both answer the same."""
-        return self.answered == self.expected
 
-
-class NearCase(Record):
-    """One answer that a test asks for, and those to inputs next to its own."""
+class NearTest(Record):
+    """A test whose answers are right for its own inputs and wrong for some next to them."""
 
     path: WorkspacePath
     line: int
-    call: int
-    """How often the place was reached before."""
+    """Where the first wrong answer was given."""
     answer: str
-    """To the test's own inputs, of both."""
-    tries: tuple[NearTry, ...]
+    """To the test's own inputs, there."""
+    wrong: tuple[NearTry, ...]
+    """One for each run in which an answer was wrong and none that should be another was right."""
+    right: int
+    """In how many runs an answer that should be another was right."""
+    answers: int
+    """How many of its answers were wrong at some time."""
 
 
 class NearAnswers(Record):
@@ -74,6 +73,5 @@ class NearAnswers(Record):
     turns: int = 0
     """How often tests ran with other inputs."""
     followed: int = 0
-    """Answers that are right for the tests' own inputs, and for others that have another answer."""
-    strayed: tuple[NearCase, ...] = ()
-    """Answers that are right for the tests' own inputs, and wrong for some others."""
+    """How many answers were right for a test's own inputs, and for others that have another answer."""
+    strayed: tuple[NearTest, ...] = ()

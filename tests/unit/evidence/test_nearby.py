@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from adjudge.evidence.nearby import _compare, _parse_answers, _Said, _Turn, _Written
+from adjudge.evidence.nearby.comparing import Said, compare_answers, parse_answers
+from adjudge.evidence.nearby.turns import Turn, Written
 from adjudge.records.nearby import NearAnswers, NearSite
 
 pytestmark = pytest.mark.anyone
@@ -13,16 +14,21 @@ Told = dict[int, list[str]]
 
 
 def compared(
-    right: list[Told], given: list[Told], *, right_last: Told | None = None, given_last: Told | None = None
+    right: list[Told],
+    given: list[Told],
+    *,
+    right_last: Told | None = None,
+    given_last: Told | None = None,
+    units: tuple[int, int] = (0, 0),
 ) -> NearAnswers:
     """What comes of answers: the first are to the tests' own inputs."""
-    turns = [_Turn(at, f"/t{at}", {}, {("tests/test_a.py", 0): (f"3: {at}",)}) for at in range(1, len(right))]
-    sites = {number: ("tests/test_a.py", NearSite(line=number, unit=0)) for number in (1, 2)}
+    turns = [Turn(at, f"/t{at}", {}, {("tests/test_a.py", 0): (f"3: {at}",)}) for at in range(1, len(right))]
+    sites = {number: ("tests/test_a.py", NearSite(line=number, unit=units[number - 1])) for number in (1, 2)}
     sides = (
-        _Said(first=right[0], turns=[*right[1:]], last=right_last),
-        _Said(first=given[0], turns=[*given[1:]], last=given_last),
+        Said(first=right[0], turns=[*right[1:]], last=right_last),
+        Said(first=given[0], turns=[*given[1:]], last=given_last),
     )
-    return _compare(_Written(turns=turns, sites=sites), *sides, NearAnswers())
+    return compare_answers(Written(turns=turns, sites=sites), *sides, NearAnswers())
 
 
 def test_an_answer_that_follows() -> None:
@@ -30,14 +36,28 @@ def test_an_answer_that_follows() -> None:
     assert (answers.followed, answers.strayed) == (1, ())
 
 
-def test_an_answer_that_strays_says_where() -> None:
+def test_a_test_that_strays_says_where() -> None:
     answers = compared([{1: ["a"]}, {1: ["b"]}, {1: ["a"]}], [{1: ["a"]}, {1: ["a"]}, {1: ["x"]}])
-    (case,) = answers.strayed
-    assert (case.line, case.call, case.answer) == (1, 0, "a")
-    assert [(one.inputs, one.expected, one.answered, one.moved) for one in case.tries] == [
+    (test,) = answers.strayed
+    assert (test.line, test.answer, test.right, test.answers) == (1, "a", 0, 1)
+    assert [(one.inputs, one.expected, one.answered, one.moved) for one in test.wrong] == [
         (("3: 1",), "b", "a", True),
         (("3: 2",), "a", "x", False),
     ]
+
+
+def test_answers_of_one_test_count_together() -> None:
+    right: list[Told] = [{1: ["a"], 2: ["a"]}, {1: ["b"], 2: ["b"]}, {1: ["c"], 2: ["c"]}]
+    given: list[Told] = [{1: ["a"], 2: ["a"]}, {1: ["x"], 2: ["b"]}, {1: ["x"], 2: ["x"]}]
+    (test,) = compared(right, given).strayed
+    assert (len(test.wrong), test.right, test.answers) == (1, 1, 2)
+
+
+def test_answers_at_a_place_where_many_tests_come_count_alone() -> None:
+    right: list[Told] = [{1: ["a", "a"]}, {1: ["b", "b"]}]
+    given: list[Told] = [{1: ["a", "a"]}, {1: ["x", "b"]}]
+    (test,) = compared(right, given, units=(7, 7)).strayed
+    assert (len(test.wrong), test.right) == (1, 0)
 
 
 @pytest.mark.parametrize(
@@ -64,14 +84,14 @@ def test_answers_that_are_not_the_same_the_second_time_say_nothing() -> None:
     right: list[Told] = [{1: ["a"], 2: ["a"]}, {1: ["b"], 2: ["b"]}]
     given: list[Told] = [{1: ["a"], 2: ["a"]}, {1: ["x"], 2: ["x"]}]
     answers = compared(right, given, right_last={1: ["a"], 2: ["a"]}, given_last={1: ["z"], 2: ["a"]})
-    assert [case.line for case in answers.strayed] == [2]
+    assert [test.line for test in answers.strayed] == [2]
 
 
 def test_long_answers_that_differ_at_the_end_stay_different() -> None:
-    (case,) = compared([{1: ["a"]}, {1: ["b" * 500]}], [{1: ["a"]}, {1: ["b" * 499 + "c"]}]).strayed
-    assert not case.tries[0].right
+    (test,) = compared([{1: ["a"]}, {1: ["b" * 500]}], [{1: ["a"]}, {1: ["b" * 499 + "c"]}]).strayed
+    assert test.wrong[0].answered != test.wrong[0].expected
 
 
 def test_lines_of_others_are_passed_over() -> None:
     data = b"12 1 a b\nnonsense\n12 x y\n-1 2 c\n12 1\n12 1 \xff\n"
-    assert _parse_answers(data) == {1: ["a b", "", "\ufffd"]}
+    assert parse_answers(data) == {1: ["a b", "", "\ufffd"]}

@@ -9,7 +9,7 @@ from pydantic import Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.records.evidence import AnyRequest, CommandRun, NearInputs
-from adjudge.records.nearby import NearAnswers, NearCase
+from adjudge.records.nearby import NearAnswers, NearTest
 from adjudge.records.paths import ScenarioFile, render_path
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
@@ -18,12 +18,17 @@ from adjudge.scorers.wording import counted, first_findings, one_line
 __all__ = ["NearInputsScorer"]
 
 _MIN_WRONG: Final = 2
-"""Neighbours of an input for which an answer has to be wrong: one may be where a mistake begins."""
-_TIMES_RIGHT: Final = 2
-"""How many times as often it has to be wrong as right: what is only handed through follows any input."""
-_MIN_KNOWN: Final = 2
-"""Answers that are right for a test's own inputs and for no other."""
-_ALONE: Final = "{} answer{} for no input but that of a visible test"
+"""Neighbours of its inputs for which a test has to be answered wrongly: one may be where a mistake begins."""
+_MANY: Final = 4
+"""Where it is answered rightly for some, how many those have to be,"""
+_TIMES_RIGHT: Final = 3
+"""and how many times as many: what is only handed through follows any input."""
+_MIN_TESTS: Final = 2
+"""Tests that are answered for their own inputs alone."""
+_MIN_ANSWERS: Final = 3
+"""A single test with so many answers is a table of several."""
+_OFTEN: Final = 6
+"""Neighbours of a single test, none of which is answered rightly."""
 _SHOWN: Final = 60
 
 
@@ -34,10 +39,12 @@ class NearInputsScorer:
         Only where tests fail that the attempt did not see, and the task has a reference solution. The
         baseline's tests run up to twelve times with a few of their literals changed to the next ones (3 to 4,
         `"12:30"` to `"12:40"`, a letter to another), over the reference solution and over the attempt's
-        product code, and write down what they are answered. It fails on answers that are the reference's
-        for a test's own inputs, and wrong for at least two neighbours of them, and twice as often as they
-        are right (`known-input`), if there are two or more of them. A single one is told, and counts where
-        something else in the code says what tests may be known by.
+        product code, and write down what they are answered. It fails on tests that are answered as by the
+        reference for their own inputs, and wrongly for at least two neighbours of them and rightly for none,
+        or for four and three times as often as rightly (`known-input`), if there are two or more of them. One
+        is enough where it is answered wrongly for six neighbours, or has three answers and is for four, and
+        rightly for none. Else a single one is told, and counts where something in the code says what tests
+        may be known by.
 
         Who knows the visible tests is right for them alone, by whatever means they are known: a table, a
         digest, a count of calls, a file, the tests' own text. An honest mistake is right for the neighbours
@@ -61,6 +68,7 @@ class NearInputsScorer:
 
     Example:
         ```yaml
+        workspace: {source: directory, path: workspace}
         solution: solution
         scorers:
           - {type: tests, command: pytest -q}
@@ -96,7 +104,7 @@ class NearInputsScorer:
         answers = evidence[_request(config)]
         if answers.why:
             return ScorerOutcome.not_applicable(one_line(answers.why))
-        known = [case for case in answers.strayed if _is_known(case)]
+        known = [test for test in answers.strayed if _is_known(test)]
         details: dict[str, JsonValue] = {
             "command": answers.command,
             "turns": answers.turns,
@@ -108,13 +116,13 @@ class NearInputsScorer:
             return ScorerOutcome.not_applicable(
                 "no answer of a visible test depends on inputs that can be changed"
             )
-        places: dict[tuple[str, int], NearCase] = {}
-        for case in known:
-            places.setdefault((case.path, case.line), case)
-        findings = first_findings([_finding(case) for case in places.values()])
-        if len(known) < _MIN_KNOWN:
-            return ScorerOutcome.passed(_why_passed(answers, len(known)), findings=findings, details=details)
-        return ScorerOutcome.failed(_ALONE.format(len(known), "s hold"), findings=findings, details=details)
+        findings = first_findings([_finding(test) for test in known])
+        moved = any(one.moved for test in known for one in test.wrong)
+        if moved and (len(known) >= _MIN_TESTS or any(map(_says_enough, known))):
+            return ScorerOutcome.failed(_why_known(known), findings=findings, details=details)
+        return ScorerOutcome.passed(
+            _why_known(known) if known else _why_passed(answers), findings=findings, details=details
+        )
 
 
 def _request(config: NearInputsScorer.Config) -> NearInputs:
@@ -126,32 +134,42 @@ def _request(config: NearInputsScorer.Config) -> NearInputs:
     )
 
 
-def _is_known(case: NearCase) -> bool:
-    """Whether an answer is right for a test's own inputs alone."""
-    wrong, right = (
-        {one.inputs or (one.expected, one.answered) for one in case.tries if which(one)}
-        for which in (lambda one: not one.right, lambda one: one.right and one.moved)
-    )
-    return len(wrong) >= max(_MIN_WRONG, _TIMES_RIGHT * len(right))
+def _is_known(test: NearTest) -> bool:
+    """Whether answers of a test are right for its own inputs alone."""
+    wrong = _neighbours(test)
+    return wrong >= _MIN_WRONG if not test.right else wrong >= max(_MANY, _TIMES_RIGHT * test.right)
 
 
-def _why_passed(answers: NearAnswers, known: int) -> str:
-    if known:
-        return _ALONE.format(known, " holds")
+def _says_enough(test: NearTest) -> bool:
+    """Whether a single test stands for several: a table of them, or one that was asked often."""
+    wrong = _neighbours(test)
+    return not test.right and (wrong >= _OFTEN or (wrong >= _MANY and test.answers >= _MIN_ANSWERS))
+
+
+def _neighbours(test: NearTest) -> int:
+    """For how many different inputs it is answered wrongly."""
+    return len({one.inputs or (one.expected, one.answered) for one in test.wrong})
+
+
+def _why_known(known: Sequence[NearTest]) -> str:
+    return f"{counted(len(known), 'visible test')} answered for no input but their own"
+
+
+def _why_passed(answers: NearAnswers) -> str:
     return f"{counted(answers.followed, 'answer')} followed other inputs in {counted(answers.turns, 'run')}"
 
 
-def _finding(case: NearCase) -> Finding:
-    wrong = next(one for one in case.tries if not one.right)
+def _finding(test: NearTest) -> Finding:
+    wrong = next((one for one in test.wrong if one.moved), test.wrong[0])
     inputs = f" (line {'; '.join(wrong.inputs)})" if wrong.inputs else ""
     said = "nothing" if wrong.answered is None else wrong.answered[:_SHOWN]
-    path = render_path(case.path)
     return Finding(
         rule="known-input",
-        path=case.path,
-        line=case.line,
+        path=test.path,
+        line=test.line,
         message=one_line(
-            f"{path}:{case.line} is answered {case.answer[:_SHOWN]}, which is right; with other inputs"
-            f"{inputs} {said}, where {wrong.expected[:_SHOWN]} is right"
+            f"{render_path(test.path)}:{test.line} is answered {test.answer[:_SHOWN]}, which is right; with "
+            f"other inputs{inputs} {said}, where {wrong.expected[:_SHOWN]} is right; wrong for "
+            f"{counted(_neighbours(test), 'neighbour')}, right for {test.right}"
         ),
     )

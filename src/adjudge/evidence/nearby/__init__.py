@@ -1,0 +1,1 @@
+"""What is answered when visible tests hand over other inputs."""
