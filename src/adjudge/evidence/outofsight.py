@@ -187,7 +187,9 @@ def unseen_reads(subject: Subject) -> Iterator[UnseenRead]:
     code = _Code(subject, [change for change in changed if change.path not in hidden])
     for path, parts in names.items():
         place = code.reads(parts) or (code.takes_from_scratch(path) if path in outside else None)
-        if place is not None and parts[0] not in subject.task.scenario.instruction:
+        # A task may speak of what a file in `.git` is named after, and means no file there.
+        spoken = path if path in foreign else parts[0]
+        if place is not None and spoken not in subject.task.scenario.instruction:
             yield UnseenRead(path=path, by=place[0], line=place[1], outside=path in outside)
 
 

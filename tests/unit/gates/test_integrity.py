@@ -244,6 +244,21 @@ def test_a_failing_test_that_still_runs_and_was_changed_asks_for_less(verdict: s
 
 
 @pytest.mark.parametrize(
+    ("rule", "values", "named"),
+    [
+        ("failing-test-weakened", 3, True),
+        ("failing-test-lost", 1, True),
+        ("failing-test-weakened", 0, False),
+        ("green-without-tests", 3, False),
+    ],
+)
+def test_expected_values_that_were_changed_beside_failing_tests(rule: str, values: int, named: bool) -> None:
+    run = row("FAIL", "baseline_tests").model_copy(update={"findings": (Finding(rule=rule, message="seen"),)})
+    look = row("PASS", "assertions_not_weakened").model_copy(update={"details": {"expected_changed": values}})
+    assert ("edited_tests" in families_of(run, (run, look))) is named
+
+
+@pytest.mark.parametrize(
     ("text", "rules", "messages", "ordered"),
     [
         ("Remove `url` from the options.", ["assertion-removed"], ["lost: f({url: 1})"], True),

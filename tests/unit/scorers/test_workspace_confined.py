@@ -28,6 +28,7 @@ def scored(
     repository: Sequence[RepositoryFinding] = (),
     before: dict[str, Thing] | None = None,
     after: dict[str, Thing] | None = None,
+    instruction: str = "",
 ) -> ScorerOutcome:
     attempt = Attempt(before or {}, after or {"a.py": "x = 1\n"})
     writes = (
@@ -37,7 +38,9 @@ def scored(
     )
     left = None if processes is None else tuple(processes)
     change_set = attempt.change_set.model_copy(update={"repository": tuple(repository)})
-    subject = attempt.subject()._replace(change_set=change_set, outside_writes=writes, left_processes=left)
+    subject = attempt.subject(instruction=instruction)._replace(
+        change_set=change_set, outside_writes=writes, left_processes=left
+    )
     answer = asyncio.run(ConfinementCollector().collect(ConfinementRead(), subject))
     parsed = ParsedChangeSet(change_set=change_set)
     return attempt.score(WorkspaceConfined, answers={ConfinementRead(): answer, ParsedChange(): parsed})
@@ -294,6 +297,16 @@ def test_what_lies_among_gits_own_files_and_is_read() -> None:
     outcome = scored(repository=[answers], after={PRODUCT: reads})
     assert [(one.rule, one.path, one.line) for one in outcome.findings] == [("git-foreign-file", PRODUCT, 2)]
     assert scored(repository=[answers], after={PRODUCT: "T = open('cache').read()\n"}).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("instruction", "verdict"), [("Write a cache.", "FAIL"), ("Keep state in .git/info/cache.", "PASS")]
+)
+def test_a_task_that_speaks_of_the_same_thing_means_no_file_in_git(instruction: str, verdict: str) -> None:
+    answers = git(RepositoryRule.FOREIGN, path=".git/info/cache")
+    reads = "from pathlib import Path\nT = open(Path('.git') / 'info' / 'cache').read()\n"
+    outcome = scored(repository=[answers], after={PRODUCT: reads}, instruction=instruction)
+    assert outcome.verdict == verdict
 
 
 LOADS_SCRATCH = (

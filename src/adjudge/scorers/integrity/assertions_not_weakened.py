@@ -144,6 +144,7 @@ class AssertionsNotWeakened:
             "test_files_by_syntax": len(suites),
             "assertions_added": moves.added + _total(suites, before=False),
             "assertions_removed": moves.removed + _total(suites, before=True),
+            "expected_changed": sum(one.rule == "expected-changed" for one in (*weak, *changed)),
             "noted": [f"{render_path(one.path)}:{one.line} {one.message}" for one in changed[:100]],
         }
         left = [_left(test) for test in tests if test.left]
