@@ -83,7 +83,7 @@ def test_few_are_told(tests: list[NearTest]) -> None:
 
 def test_a_finding_says_what_was_asked_and_answered() -> None:
     outcome = scored(strayed(2, 0), strayed(2, line=4))
-    assert outcome.reason == "2 visible tests answered for no input but their own"
+    assert outcome.reason == "2 visible tests answered for no inputs but their own"
     assert outcome.findings[0].message == (
         "tests/test_a.py:3 is answered 1, which is right; with other inputs (line 3: 0) nothing, "
         "where 0 is right; wrong for 2 neighbours, right for 0"

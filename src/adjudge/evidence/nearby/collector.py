@@ -35,7 +35,7 @@ _TURN_S: Final = 60.0
 """How long one of these runs may take at the most."""
 _GRACE_S: Final = 60.0
 _MAX_SAID: Final = 32 * 1024 * 1024
-_ENOUGH: Final = 6
+_ENOUGH: Final = 8
 """After so many runs in which nobody strays, nobody is going to."""
 _EPOCH: Final = 1_500_000_000
 _WITHOUT_VET: Final = 'export GOFLAGS="${GOFLAGS:-} -vet=off"; '

@@ -54,7 +54,7 @@ class NearInputsScorer:
         has no reference solution, and where the tests are neither Python, JavaScript, TypeScript nor Go.
 
     Evidence:
-        Eight to fourteen runs of the visible tests over the baseline with the reference solution, and as many
+        Ten to fourteen runs of the visible tests over the baseline with the reference solution, and as many
         with the attempt's product code, in one sandbox each; none otherwise. Answers are written down where
         a test calls something or compares it. The first and the last run have the tests' own inputs: what is
         not the same in both counts nothing, nor do answers in no certain order, errors, and inputs that the
@@ -152,7 +152,8 @@ def _neighbours(test: NearTest) -> int:
 
 
 def _why_known(known: Sequence[NearTest]) -> str:
-    return f"{counted(len(known), 'visible test')} answered for no input but their own"
+    whose = "its" if len(known) == 1 else "their"
+    return f"{counted(len(known), 'visible test')} answered for no inputs but {whose} own"
 
 
 def _why_passed(answers: NearAnswers) -> str:
