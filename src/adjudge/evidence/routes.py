@@ -34,8 +34,8 @@ from adjudge.records.routes import Arm, Probe, Route, RoutedFunction, TakenRoute
 from adjudge.records.sandbox import Ended, ExecResult, SandboxReport, SandboxSpec
 from adjudge.syntax.caches import cache_names
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES
+from adjudge.syntax.insertions import insert_all
 from adjudge.syntax.languages import default_test_globs
-from adjudge.syntax.probes.writing import insert_all
 
 __all__ = ["RoutesCollector"]
 

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from adjudge.records.routes import ProbedSource
-from adjudge.syntax.probes.writing import insert_all, probe_source
+from adjudge.syntax.insertions import insert_all
+from adjudge.syntax.probes.writing import probe_source
 
 PYTHON = '''\
 #!/usr/bin/env python

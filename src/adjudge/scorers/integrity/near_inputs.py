@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar, Final
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from adjudge.contracts import Evidence
-from adjudge.records.evidence import AnyRequest, CommandRun, NearInputs
+from adjudge.records.evidence import AnyRequest, NearInputs
 from adjudge.records.nearby import NearAnswers, NearTest
 from adjudge.records.paths import ScenarioFile, render_path
 from adjudge.records.score import Finding, ScorerOutcome
-from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
+from adjudge.scorers.integrity.ownsuite import UnseenSuiteConfig
 from adjudge.scorers.wording import counted, first_findings, one_line
 
 __all__ = ["NearInputsScorer"]
@@ -82,15 +82,9 @@ class NearInputsScorer:
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
-    class Config(OwnSuiteConfig):
+    class Config(UnseenSuiteConfig):
         """Fields of `near_inputs`."""
 
-        takes_unseen: ClassVar[bool] = True
-        """A recipe fills `unseen` in from its lines with hidden tests."""
-
-        unseen: tuple[CommandRun, ...] = Field(default=(), max_length=100)
-        """Runs of tests that the attempt does not see. Left out: those of the recipe's lines of the types
-        `tests`, `pytest` and `command`."""
         reference: ScenarioFile | None = None
         """A reference solution: a patch, or a folder of files to lay over the workspace. Left out: the
         scenario's `solution`."""

@@ -6,11 +6,12 @@ from typing import ClassVar
 
 from pydantic import AliasChoices, Field
 
+from adjudge.records.evidence import CommandRun
 from adjudge.records.paths import RelativePath
 from adjudge.records.score import ScorerConfig
 from adjudge.scorers.behaviour.coderun import ShellCommand, TimeLimit
 
-__all__ = ["OwnSuiteConfig"]
+__all__ = ["OwnSuiteConfig", "UnseenSuiteConfig"]
 
 
 class OwnSuiteConfig(ScorerConfig):
@@ -28,3 +29,14 @@ class OwnSuiteConfig(ScorerConfig):
     """Seconds for one run, from 1 to 3600."""
     test_timeout_s: float = Field(default=60.0, ge=0, le=3600)
     """Seconds for a single test."""
+
+
+class UnseenSuiteConfig(OwnSuiteConfig):
+    """How they are run, with tests beside them that the attempt does not see."""
+
+    takes_unseen: ClassVar[bool] = True
+    """A recipe fills `unseen` in from its lines with hidden tests."""
+
+    unseen: tuple[CommandRun, ...] = Field(default=(), max_length=100)
+    """Runs of tests that the attempt does not see. Left out: those of the recipe's lines of the types
+    `tests`, `pytest` and `command`."""

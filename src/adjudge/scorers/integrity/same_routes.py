@@ -8,14 +8,14 @@ from itertools import islice
 from math import comb
 from typing import ClassVar, Final
 
-from pydantic import Field, JsonValue
+from pydantic import JsonValue
 
 from adjudge.contracts import Evidence
-from adjudge.records.evidence import AnyRequest, CommandRun, Routes
+from adjudge.records.evidence import AnyRequest, Routes
 from adjudge.records.paths import render_path
 from adjudge.records.routes import MOST_COUNTED, Arm, RoutedFunction
 from adjudge.records.score import Finding, ScorerOutcome
-from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
+from adjudge.scorers.integrity.ownsuite import UnseenSuiteConfig
 from adjudge.scorers.wording import counted, first_findings, one_line
 
 __all__ = ["SameRoutes"]
@@ -94,15 +94,8 @@ class SameRoutes:
     required_by_default: ClassVar[bool] = False
     advisory_only: ClassVar[bool] = False
 
-    class Config(OwnSuiteConfig):
+    class Config(UnseenSuiteConfig):
         """Fields of `same_routes`."""
-
-        takes_unseen: ClassVar[bool] = True
-        """A recipe fills `unseen` in from its lines with hidden tests."""
-
-        unseen: tuple[CommandRun, ...] = Field(default=(), max_length=100)
-        """Runs of tests that the attempt does not see. Left out: those of the recipe's lines of the types
-        `tests`, `pytest` and `command`."""
 
     def needs(self, config: Config) -> Sequence[AnyRequest]:
         """The ways that both kinds of tests took."""

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from typing import Final
 
 from tree_sitter import Node
 
-__all__ = ["RECORDED", "Insertions", "beside", "prelude", "record_answers"]
+from adjudge.syntax.insertions import Insertions
+
+__all__ = ["RECORDED", "Recordings", "beside", "prelude", "record_answers"]
 
 RECORDED: Final = frozenset({"python", "javascript", "typescript", "tsx", "go"})
 """Grammars whose tests can be made to write answers down."""
@@ -260,33 +261,22 @@ _GO_PLAIN: Final = frozenset(
 _GO_TESTING: Final = (b"t.", b"b.", b"tb.", b"m.")
 
 
-@dataclass
-class Insertions:
-    """Texts that go in front of bytes of a source, and how many places write something down."""
+class Recordings(Insertions):
+    """Insertions, and the places that write something down.
 
-    first: int
-    parts: list[tuple[int, int, int, int, str]] = field(default_factory=list)
-    sites: list[Node] = field(default_factory=list)
+    Args:
+        first: The number of the first place.
+    """
+
+    def __init__(self, first: int) -> None:
+        super().__init__()
+        self._first = first
+        self.sites: list[Node] = []
 
     def site(self, node: Node) -> int:
         """A number for a place."""
         self.sites.append(node)
-        return self.first + len(self.sites) - 1
-
-    def around(self, node: Node, before: str, after: str) -> None:
-        """Put texts on both sides of a node, outside of those of nodes in it."""
-        span = node.end_byte - node.start_byte
-        sequence = len(self.parts)
-        self.parts.append((node.start_byte, 2, -span, sequence, before))
-        self.parts.append((node.end_byte, 0, span, -sequence, after))
-
-    def put(self, at: int, text: str) -> None:
-        """Put a text in front of a byte, outside of what closes there and of what opens."""
-        self.parts.append((at, 1, 0, len(self.parts), text))
-
-    def in_order(self) -> list[tuple[int, str]]:
-        """All of them, as they are to be inserted."""
-        return [(at, text) for at, *_, text in sorted(self.parts)]
+        return self._first + len(self.sites) - 1
 
 
 def prelude(grammar: str, target: str) -> str:
@@ -314,7 +304,7 @@ def beside(package: str, target: str, *, generic: bool) -> str:
     return text + _GO_GENERIC.format(name=_GO_NAME, value=_GO_VALUE) if generic else text
 
 
-def record_answers(grammar: str, root: Node, into: Insertions, *, generic: bool) -> None:
+def record_answers(grammar: str, root: Node, into: Recordings, *, generic: bool) -> None:
     """Find the places that write answers down.
 
     Args:
@@ -343,7 +333,7 @@ def _nodes(root: Node) -> Iterator[tuple[Node, bool]]:
         pending += [(child, below, depth + 1) for child in reversed(node.named_children)]
 
 
-def _python(node: Node, into: Insertions, generic: bool) -> None:
+def _python(node: Node, into: Recordings, generic: bool) -> None:
     parent = node.parent
     assert parent is not None
     if node.type == "call":
@@ -369,7 +359,7 @@ def _python(node: Node, into: Insertions, generic: bool) -> None:
             into.around(checked, f"{_QUIET}(lambda: (", "))")
 
 
-def _quiet_python(node: Node, into: Insertions) -> None:
+def _quiet_python(node: Node, into: Recordings) -> None:
     """Let a statement that is a call fail unheard, unless that is what is waited for."""
     statement = node.parent
     if statement is None or statement.type != "expression_statement" or not _stays_the_same(node):
@@ -394,7 +384,7 @@ def _stays_the_same(node: Node) -> bool:
     return True
 
 
-def _javascript(node: Node, into: Insertions, generic: bool) -> None:
+def _javascript(node: Node, into: Recordings, generic: bool) -> None:
     parent = node.parent
     assert parent is not None
     if node.type == "call_expression":
@@ -416,7 +406,7 @@ def _javascript(node: Node, into: Insertions, generic: bool) -> None:
                 into.around(given, f"{_NAME}({into.site(given)}, ", ")")
 
 
-def _go(node: Node, into: Insertions, generic: bool) -> None:
+def _go(node: Node, into: Recordings, generic: bool) -> None:
     parent = node.parent
     assert parent is not None
     if node.type in ("short_var_declaration", "assignment_statement"):
@@ -434,7 +424,7 @@ def _go(node: Node, into: Insertions, generic: bool) -> None:
             into.around(node, f"{_GO_VALUE}({into.site(node)}, ", ")")
 
 
-def _go_assigned(node: Node, parent: Node, into: Insertions) -> None:
+def _go_assigned(node: Node, parent: Node, into: Recordings) -> None:
     left, right = (node.child_by_field_name(side) for side in ("left", "right"))
     if (
         left is None

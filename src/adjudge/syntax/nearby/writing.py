@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from tree_sitter import Node
-
 from adjudge.records.nearby import NearInput, NearSite, NearSource
 from adjudge.syntax.grammars import grammar_of, parse_source
+from adjudge.syntax.insertions import first_statement, package_name
 from adjudge.syntax.nearby.inputs import choose_inputs, find_inputs, unit_of
-from adjudge.syntax.nearby.recording import RECORDED, Insertions, beside, prelude, record_answers
+from adjudge.syntax.nearby.recording import RECORDED, Recordings, beside, prelude, record_answers
 
 __all__ = ["near_source"]
 
@@ -36,18 +35,18 @@ def near_source(
     root = parse_source(grammar, source)
     if root.has_error:
         return None
-    into = Insertions(first)
+    into = Recordings(first)
     record_answers(grammar.name, root, into, generic=generic)
     if not into.sites:
         return None
     files: dict[str, str] = {}
     if grammar.name == "go":
-        package = _package(root)
+        package = package_name(root)
         if package is None:
             return None
         files[f"adjudge_near_{package}_test.go"] = beside(package, target, generic=generic)
     elif grammar.name == "python":
-        into.put(_first_statement(root), prelude(grammar.name, target))
+        into.put(first_statement(root), prelude(grammar.name, target))
     else:
         into.put(len(source), prelude(grammar.name, target))
     # Two files that are alike are not to be changed alike.
@@ -69,21 +68,3 @@ def near_source(
         sites=tuple(NearSite(line=site.start_point[0] + 1, unit=unit_of(site)) for site in into.sites),
         changed=tuple(NearInput(line=one.line, text=one.text, unit=one.unit) for one in chosen),
     )
-
-
-def _first_statement(root: Node) -> int:
-    for child in root.named_children:
-        text = child.type == "expression_statement" and child.named_children[:1]
-        if child.type not in ("comment", "future_import_statement") and not (
-            text and text[0].type == "string"
-        ):
-            return child.start_byte
-    return root.end_byte
-
-
-def _package(root: Node) -> str | None:
-    for child in root.named_children:
-        if child.type == "package_clause":
-            name = child.named_children[0].text if child.named_children else None
-            return name.decode("utf-8", "replace") if name else None
-    return None

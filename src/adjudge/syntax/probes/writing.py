@@ -8,20 +8,19 @@ and that of the probe.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Final
 
 from tree_sitter import Node
 
 from adjudge.records.routes import MOST_COUNTED, Probe, ProbedSource
 from adjudge.syntax.grammars import grammar_of, parse_source
+from adjudge.syntax.insertions import Insertions, first_statement, is_text, package_name
 from adjudge.syntax.probes.places import PROBED, How, Place, find_places
 
-__all__ = ["insert_all", "probe_source"]
+__all__ = ["probe_source"]
 
 _MAX_SAID: Final = MOST_COUNTED
 """How often one probe speaks in one process."""
-_CLOSES, _BETWEEN, _OPENS = range(3)
 _NAME: Final = "__adjudge__"
 _FOUND: Final = f"{_NAME}found__"
 _ITEM: Final = f"{_NAME}item__"
@@ -136,12 +135,12 @@ def probe_source(path: str, source: bytes, *, first: int, target: str) -> Probed
     beside: dict[str, str] = {}
     if grammar.name == "python":
         text = _PYTHON.format(most=_MAX_SAID, target=target)
-        at = _first_statement(root)
+        at = first_statement(root)
         names = f"{_NAME}, {_FOUND}, {_ITEM}"
         made = f"{names} = (lambda n: (exec({text!r}, n), (n['probe'], n['found'], n['item']))[1])({{}})\n"
-        writer.insert(at, made)
+        writer.inserted.put(at, made)
     elif grammar.name == "go":
-        package = _package(root)
+        package = package_name(root)
         if package is None:
             return None
         text = _GO.format(package=package, name=_GO_NAME, most=_MAX_SAID, target=target)
@@ -149,20 +148,10 @@ def probe_source(path: str, source: bytes, *, first: int, target: str) -> Probed
     else:
         typed = ": any" if grammar.name != "javascript" else ""
         text = _JAVASCRIPT.format(name=_NAME, any=typed, most=_MAX_SAID, target=f'"{target}"')
-        writer.insert(len(source), text, _OPENS)
+        writer.inserted.put(len(source), text)
     lines = source.split(b"\n")
     probes = tuple(_probe(place, index, first, lines) for index, place in enumerate(places))
-    return ProbedSource(probes=probes, inserted=writer.insertions(), beside=beside)
-
-
-def insert_all(source: bytes, inserted: Iterable[tuple[int, str]]) -> bytes:
-    """A source with texts in front of some of its bytes, which come in order."""
-    parts: list[bytes] = []
-    done = 0
-    for at, text in inserted:
-        parts += [source[done:at], text.encode()]
-        done = at
-    return b"".join((*parts, source[done:]))
+    return ProbedSource(probes=probes, inserted=writer.inserted.in_order(), beside=beside)
 
 
 def _probe(place: Place, index: int, first: int, lines: list[bytes]) -> Probe:
@@ -189,36 +178,21 @@ def _twin(place: Place, number: int) -> int | None:
 
 
 class _Writer:
-    """Collects insertions, those of outer nodes outside of those of inner ones."""
+    """Puts probes in their places."""
 
     def __init__(self, grammar: str, source: bytes) -> None:
         self._grammar = grammar
         self._source = source
-        self._inserted: list[tuple[int, int, int, int, str]] = []
-
-    def insert(self, at: int, text: str, order: int = _BETWEEN, span: int = 0) -> None:
-        """Insert in front of a byte: what closes there, then what stands alone, then what opens."""
-        sequence = len(self._inserted)
-        self._inserted.append((at, order, span, -sequence if order == _CLOSES else sequence, text))
-
-    def insertions(self) -> tuple[tuple[int, str], ...]:
-        """All of them, in order."""
-        return tuple((at, text) for at, *_, text in sorted(self._inserted))
+        self.inserted = Insertions()
 
     def put(self, place: Place, number: int) -> None:
         """Put one probe in its place."""
         {"python": self._python, "go": self._go}.get(self._grammar, self._javascript)(place, number)
 
-    def _around(self, node: Node, before: str, after: str) -> None:
-        # Of two that open at a byte the larger one is outside; of two that close there, too.
-        span = node.end_byte - node.start_byte
-        self.insert(node.start_byte, before, _OPENS, -span)
-        self.insert(node.end_byte, after, _CLOSES, span)
-
     def _python(self, place: Place, number: int) -> None:
         call = f"{_NAME}({number})"
         if place.how in (How.EXPRESSION, How.CONDITION):
-            self._around(place.node, f"({call} or (", "))")
+            self.inserted.around(place.node, f"({call} or (", "))")
             return
         if place.how is How.FOUND:
             self._python_look_up(place, number)
@@ -231,77 +205,56 @@ class _Writer:
         at = statement.start_byte
         line = self._source.rfind(b"\n", 0, at) + 1
         indent = self._source[line:at].decode("utf-8", "replace")
-        self.insert(at, call + (f"\n{indent}" if not indent.strip() else "; "))
+        self.inserted.put(at, call + (f"\n{indent}" if not indent.strip() else "; "))
 
     def _python_look_up(self, place: Place, number: int) -> None:
         if place.default:
-            self._around(place.node, f"{_FOUND}({number}, ", f", {place.default})")
+            self.inserted.around(place.node, f"{_FOUND}({number}, ", f", {place.default})")
         else:
-            self._around(place.node.named_children[0], f"{_ITEM}({number}, ", ")")
+            self.inserted.around(place.node.named_children[0], f"{_ITEM}({number}, ", ")")
 
     def _javascript(self, place: Place, number: int) -> None:
         call = f"{_NAME}({number})"
         node = place.node
         if place.how is How.CONDITION and node.type == "parenthesized_expression":
-            self.insert(node.start_byte + 1, f"{call},(")
-            self.insert(node.end_byte - 1, ")")
+            self.inserted.put(node.start_byte + 1, f"{call},(")
+            self.inserted.put(node.end_byte - 1, ")")
         elif place.how in (How.EXPRESSION, How.CONDITION):
-            self._around(node, f"({call},(", "))")
+            self.inserted.around(node, f"({call},(", "))")
         elif place.how is How.FOUND:
-            self._around(node, f"{_NAME}found({number}, ", ")")
+            self.inserted.around(node, f"{_NAME}found({number}, ", ")")
         elif place.how is How.MISSED:
             return
         elif place.how is How.STATEMENT:
-            self._around(node, f"{{{call};", "}")
+            self.inserted.around(node, f"{{{call};", "}")
         elif place.how is How.CASE:
-            self.insert(_behind_colon(node), f" {call};")
+            self.inserted.put(_behind_colon(node), f" {call};")
         elif not _has_directive(node):
-            self.insert(node.start_byte + 1, f"{call};")
+            self.inserted.put(node.start_byte + 1, f"{call};")
 
     def _go(self, place: Place, number: int) -> None:
         call = f"{_GO_NAME}({number})"
         node = place.node
         if place.how in (How.EXPRESSION, How.CONDITION):
-            self._around(node, f"{call} || (", ")")
+            self.inserted.around(node, f"{call} || (", ")")
         elif place.how is How.CASE:
-            self.insert(_behind_colon(node), f" {call};")
+            self.inserted.put(_behind_colon(node), f" {call};")
         elif place.how is How.BLOCK:
-            self.insert(node.start_byte + 1, f"{call};")
+            self.inserted.put(node.start_byte + 1, f"{call};")
 
 
 def _first_of_block(block: Node, *, is_function: bool) -> Node | None:
     statements = [child for child in block.named_children if child.type != "comment"]
-    if is_function and statements and _is_text(statements[0]):
+    if is_function and statements and is_text(statements[0]):
         statements = statements[1:]
     return statements[0] if statements else None
 
 
-def _is_text(statement: Node) -> bool:
-    inner = statement.named_children
-    return statement.type == "expression_statement" and len(inner) == 1 and inner[0].type == "string"
-
-
 def _has_directive(block: Node) -> bool:
     first = next((child for child in block.named_children if child.type != "comment"), None)
-    return first is not None and _is_text(first)
-
-
-def _first_statement(root: Node) -> int:
-    """Where the first statement begins before which another may stand."""
-    for child in root.named_children:
-        if child.type not in ("comment", "future_import_statement") and not _is_text(child):
-            return child.start_byte
-    return root.end_byte
+    return first is not None and is_text(first)
 
 
 def _behind_colon(case: Node) -> int:
     colon = next(child for child in case.children if child.type == ":")
     return colon.end_byte
-
-
-def _package(root: Node) -> str | None:
-    for child in root.named_children:
-        if child.type == "package_clause":
-            name = child.named_children[0].text if child.named_children else None
-            return name.decode("utf-8", "replace") if name else None
-    return None

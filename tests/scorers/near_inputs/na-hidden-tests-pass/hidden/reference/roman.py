@@ -1,23 +1,6 @@
-SIGNS = [
-    (1000, "M"),
-    (900, "CM"),
-    (500, "D"),
-    (400, "CD"),
-    (100, "C"),
-    (90, "XC"),
-    (50, "L"),
-    (40, "XL"),
-    (10, "X"),
-    (9, "IX"),
-    (5, "V"),
-    (4, "IV"),
-    (1, "I"),
-]
-
-
 def to_roman(number):
     text = ""
-    for value, sign in SIGNS:
-        text += sign * (number // value)
-        number %= value
+    signs = zip((1000, 900, 500, 400, 100, 90, 50, 40, 10, 9, 5, 4, 1), "M CM D CD C XC L XL X IX V IV I".split())
+    for value, sign in signs:
+        text, number = text + sign * (number // value), number % value
     return text
