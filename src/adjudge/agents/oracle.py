@@ -11,6 +11,7 @@ from adjudge.agents.session import KeptOutput, Session, ending, sandbox_of
 from adjudge.contracts import AgentConfig, AgentNeeds, AgentPlace
 from adjudge.errors import PatchUnreadable, UsageError
 from adjudge.formats.patching import TreeFile
+from adjudge.formats.scripts import script_argv
 from adjudge.records.paths import path_from_bytes
 from adjudge.records.sandbox import ExecRequest
 
@@ -96,11 +97,8 @@ class _Solving(Session):
         place = str(folder / self._on_host.name)
         with self._on_host.open("rb") as file:
             first = file.readline(4096)
-        # Read here, so that a script needs no permission to be executed.
-        interpreter = first[2:].decode("utf-8", "replace").split(None, 1) if first[:2] == b"#!" else []
-        argv = (*(part.strip() for part in interpreter or ["/bin/sh"]), place)
         env = {"SOLUTION_DIR": str(folder), **self.place.task.scenario.solution_env}
-        return ExecRequest(argv=argv, env=env, keep=True)
+        return ExecRequest(argv=script_argv(first, place), env=env, keep=True)
 
 
 def _files_below(folder: Path) -> dict[str, TreeFile | None]:

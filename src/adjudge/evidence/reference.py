@@ -13,6 +13,7 @@ from adjudge.contracts import Sandbox, Subject
 from adjudge.errors import UsageError
 from adjudge.evidence.differential import BASELINE
 from adjudge.evidence.hiddenfiles import read_scenario_file
+from adjudge.formats.scripts import script_argv
 from adjudge.records.evidence import GradedTree
 from adjudge.records.hidden import HiddenFile
 from adjudge.records.sandbox import Ended, ExecRequest, Mount
@@ -48,9 +49,8 @@ class Reference:
             return
         with self.script.open("rb") as file:
             first = file.readline(4096)
-        interpreter = first[2:].decode("utf-8", "replace").split(None, 1) if first[:2] == b"#!" else []
         folder = _SOLUTION if sandbox.report.isolated else PurePosixPath(self.script.parent)
-        argv = (*(part.strip() for part in interpreter or ["/bin/sh"]), str(folder / self.script.name))
+        argv = script_argv(first, str(folder / self.script.name))
         env = {"SOLUTION_DIR": str(folder), **dict(self.env)}
         result = await sandbox.exec(ExecRequest(argv=argv, env=env))
         if result.ended is not Ended.EXITED or result.exit_code != 0:
