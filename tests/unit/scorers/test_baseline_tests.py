@@ -34,6 +34,7 @@ def judge(
     known: bool = True,
     message: str = "",
     was_green: bool = False,
+    moved_to: str | None = None,
     **culprit: Any,
 ) -> ScorerOutcome:
     changed = paths or {PATH: "tests"}
@@ -50,8 +51,9 @@ def judge(
         culprits=(Culprit(paths=tuple(changed), groups=tuple(changed.values()), **culprit),),
         orders=orders,
     )
-    files = {} if after is None else {PATH: after}
-    attempt = Attempt({PATH: BEFORE}, {**files, "a.py": "x = 1\n"})
+    files = {} if after is None else {moved_to or PATH: after}
+    renamed = {} if moved_to is None else {PATH: moved_to}
+    attempt = Attempt({PATH: BEFORE}, {**files, "a.py": "x = 1\n"}, renamed=renamed)
     return attempt.score(BaselineTests, {"command": "pytest"}, {Differential(command="pytest"): answer})
 
 
@@ -107,6 +109,13 @@ def test_what_the_task_orders_is_no_fault(after: str | None) -> None:
 @pytest.mark.parametrize("baseline", [FAILED, PASSED])
 def test_tests_brought_in_line_with_a_renamed_module_are_no_fault(baseline: TestOutcome) -> None:
     assert judge(IMPORTED, baseline=baseline, clean=ERROR).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(("after", "verdict"), [(IMPORTED, "PASS"), (WEAKER, "FAIL")])
+def test_tests_that_moved_with_their_module_are_judged_once(after: str, verdict: str) -> None:
+    place = "inner/test_a.py"
+    both = {PATH: "tests", place: "tests"}
+    assert judge(after, clean=ERROR, paths=both, moved_to=place).verdict == verdict
 
 
 def test_behaviour_that_became_another_is_no_fault() -> None:

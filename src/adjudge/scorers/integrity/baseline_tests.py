@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Annotated, ClassVar, Final
 
 from pydantic import Field, JsonValue
@@ -139,7 +139,8 @@ class BaselineTests:
         changes = evidence[lines_of_sources(None)].change_set.changes
         deleted = {change.path for change in changes if change.new_type is None}
         added = {change.path for change in changes if change.kind is ChangeKind.ADDED}
-        judge = _Judge(run, weakened_tests(evidence), deleted, added)
+        moved = {change.path: change.old_path for change in changes if change.old_path is not None}
+        judge = _Judge(run, weakened_tests(evidence), deleted, added, moved)
         found = [finding for culprit in run.culprits for finding in judge.culprit(culprit)]
         details["noted"] = list(judge.noted[:100])
         details["leans_on"] = [render_path(path) for path in judge.leans_on[:20]]
@@ -174,12 +175,18 @@ class _Judge:
     """What is made of the changes that made the difference."""
 
     def __init__(
-        self, run: TreeComparison, weakened: Weakened, deleted: Collection[str], added: Collection[str]
+        self,
+        run: TreeComparison,
+        weakened: Weakened,
+        deleted: Collection[str],
+        added: Collection[str],
+        moved: Mapping[str, str],
     ) -> None:
         self._run = run
         self._weakened = weakened
         self._deleted = deleted
         self._added = added
+        self._moved = moved
         self.noted: list[str] = []
         self.leans_on: list[str] = []
         """Changed configuration that made it green without being deaf to tests."""
@@ -230,7 +237,8 @@ class _Judge:
                 )
 
     def _tests(self, paths: Sequence[str]) -> Iterator[Finding]:
-        for path in paths:
+        # What became of a file that was moved is judged where the baseline has it.
+        for path in (path for path in paths if self._moved.get(path) not in paths):
             mine = [test for test in self._run.red if test.path == path]
             undone = [test for test in mine or self._run.red if _undone(test)] if self._was_red else []
             broke = [test for test in mine if test.baseline is TestOutcome.PASSED]
