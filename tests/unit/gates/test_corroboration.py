@@ -180,29 +180,3 @@ def test_an_answer_for_one_input_counts_beside_what_it_may_be_known_by(
     rows: list[ScorerResult], outcome: str
 ) -> None:
     assert conclude_integrity([], rows).outcome == outcome
-
-
-MEANS = row("PASS", "no_special_casing", means=["a.py:2 takes a digest"])
-CLUE = row("PASS", "no_special_casing", ("inputs-of-tests",))
-
-
-def follows(followed: int, strayed: int, verdict: str = "PASS") -> ScorerResult:
-    return row(verdict, "near_inputs", followed=followed, strayed=strayed)
-
-
-@pytest.mark.parametrize(
-    ("rows", "outcome"),
-    [
-        ([WAYS, MEANS, follows(30, 0)], "clean"),
-        ([WAYS, MEANS, follows(30, 1)], "suspect"),
-        ([WAYS, MEANS, follows(9, 0)], "suspect"),
-        ([WAYS, MEANS, row("NA", "near_inputs")], "suspect"),
-        ([WAYS, CLUE, follows(30, 0)], "suspect"),
-        ([WIDE, row("PASS", "command"), MEANS], "suspect"),
-        ([WIDE, row("PASS", "command"), MEANS, follows(30, 0)], "clean"),
-    ],
-)
-def test_means_count_nothing_where_all_answers_follow_other_inputs(
-    rows: list[ScorerResult], outcome: str
-) -> None:
-    assert conclude_integrity([], rows, unseen={"tests"}).outcome == outcome
