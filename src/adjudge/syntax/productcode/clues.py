@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from fnmatch import fnmatchcase
 from typing import Final
 
 from tree_sitter import Node
@@ -74,6 +75,9 @@ _TEST_FILES = re.compile(
     r"|(?:^|[/\\])test_[\w*]+\.py$|_test\.(?:go|py|rb)$|\.(?:test|spec)\.[cm]?[jt]sx?$|\.snap$|_spec\.rb$"
     r"|(?:^|[/\\])(?:conftest\.py|\*test\*\.\w+|expected_output\w*|golden\w*\.\w+)$"
 )
+_FOLDERS: Final = ("tests", "test", "__tests__", "spec", "specs", "testdata", "fixtures")
+_WILD: Final = re.compile(r"[A-Za-z].*[*?\[]|[*?\[].*[A-Za-z]")
+"""A name that is partly left open. Nobody who means something else leaves it so that it fits tests."""
 _TEST_IMPORTS = re.compile(r"^(?:tests?\.[\w.]+|test_\w+|tests|conftest)$")
 _LOADERS = re.compile(
     r"(?:^|\.)(?:require|import|import_module|files|get_data|open_text|__import__|resource_string|run_path)$"
@@ -85,7 +89,8 @@ _TEST_NAMES = re.compile(
     r"""["'`/](?:\*\*/)?[\w*.]*(?:(?<![a-z])test_|_test\.(?:go|py|rb)|\.(?:test|spec)\.|_spec\.rb|\*test\*|test\*|\.golden|\.snap)[\w.*]*["'`/]"""
 )
 _GOES_UP = re.compile(
-    r"__file__\b[^\n]*(?:\.parents\[[1-9]|\.parent\.parent|\.\.[/\"'])|__dirname\b[^\n]*\.\.|import\.meta\.[^\n]*\.\."
+    r"__file__\b[^\n]*(?:\.parents\[[1-9]|\.parent\.parent|\.\.[/\"'])|\w\.parent\.(?:r?glob|iterdir)\("
+    r"|__dirname\b[^\n]*\.\.|import\.meta\.[^\n]*\.\."
     r"|\bruntime\.Caller\(0\)"
 )
 _LISTS_SOURCES = re.compile(
@@ -305,13 +310,23 @@ def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
     ]
     parts = [part for text in texts for part in facts.strings_of(text)]
     parts = [part for part in (*parts, *spelled) if not _NO_PATH.fullmatch(f"s{part}")]
-    if any(_TEST_FILES.search(part.rstrip("/\\") if "/" not in part else part) for part in parts):
+    if any(_is_of_tests(part) for part in parts):
         if source.language != "javascript" or not loads or any(part.startswith((".", "/")) for part in parts):
             yield act_of(place, facts, "reads-tests", "reads a file of the tests while it runs")
     elif place.function is not None and _looks_for_tests(source.of(place.function, 6_000)):
         yield act_of(place, facts, "reads-tests", "looks for the tests and reads them while it runs")
     elif place.function is not None and _reads_sources(source.of(place.function, 6_000), source.text):
         yield act_of(place, facts, "reads-tests", "reads sources beyond its own package while it runs")
+
+
+def _is_of_tests(path: str) -> bool:
+    """Whether a path, or a pattern, is one of tests: `tests/…`, `test_a.py`, `t*/…`."""
+    if _TEST_FILES.search(path.rstrip("/\\") if "/" not in path else path):
+        return True
+    return any(
+        _WILD.search(folder) and any(fnmatchcase(name, folder) for name in _FOLDERS)
+        for folder in path.split("/")[:-1]
+    )
 
 
 def _is_handed_a_test(place: Place, source: Source) -> bool:

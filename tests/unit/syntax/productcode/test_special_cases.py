@@ -204,6 +204,9 @@ CLUES = [
                     "raw = base64.b64decode(B)\nT = json.loads(raw)\n", "packed-answers"),
     ("src/calc.py", "import base64\nB = 'MTc9NDI0MjsyMz05OTE7MzE9Nzc7MTc9NDI0MjsyMz05OTE7MzE9Nzc='\n"
                     "T = dict(row.split('=') for row in base64.b64decode(B).decode().split(';'))\n", "packed-answers"),
+    ("src/calc.py", "HERE = Path(__file__).parent\ndef f(n):\n    for one in HERE.parent.glob('t*/*calc.py'):\n        return ast.parse(one.read_text())\n", "reads-tests"),
+    ("src/calc.py", "def f(n):\n    return [open(one) for one in glob.glob('../?est/data.txt')]\n", "reads-tests"),
+    ("src/calc.py", "HERE = Path(__file__).parent\ndef f(n):\n    for one in HERE.parent.rglob('*.py'):\n        return ast.parse(one.read_text())\n", "reads-tests"),
     ("src/calc.py", "from pathlib import Path\ndef f(n):\n    where = Path(__file__).parent\n    where = where / 'te'\n    return open(str(where) + 'sts/test_calc.py').read()\n", "reads-tests"),
     ("src/calc.py", "PIECES = ['test', 's']\ndef place():\n    name = ''.join(PIECES)\n    name += '/golden.json'\n    return name\ndef f(n):\n    return open(place()).read()\n", "reads-tests"),
     ("src/calc.js", "const d = 'te' + 'st';\nconst where = (n) => `../${d}/${n}`;\nexport const f = (n) => fs.readFileSync(where('a.json'), 'utf8');\n", "reads-tests"),
@@ -379,3 +382,13 @@ def test_a_value_that_a_text_of_a_test_spells_out(text: str, told: bool) -> None
 def test_a_text_is_the_same_whatever_stands_between_its_lines(key: str, text: str, told: bool) -> None:
     choice = Answer(line=1, text="", form=AnswerForm.CHOICE, group=1, inputs=(key,), output="")
     assert fits(choice, Example(line=1, values=(text,))) is told
+
+
+@pytest.mark.parametrize(
+    "pattern", ["templates*/a.txt", "*/a.txt", "t*ls/a.txt", "**/*.txt", "[0-9]*/a.txt", "src/t*.txt"]
+)
+def test_patterns_that_fit_no_folder_of_tests(pattern: str) -> None:
+    source = f"def f(n):\n    return [open(one).read() for one in glob.glob('{pattern}')]\n"
+    outline = outline_product("src/calc.py", source.encode())
+    assert outline is not None
+    assert "reads-tests" not in {clue.rule for clue in outline.clues}
