@@ -12,6 +12,7 @@ from adjudge.records.productcode import Answer, AnswerForm, Example
 from adjudge.records.score import Verdict
 from adjudge.scorers.integrity.no_special_casing import NoSpecialCasing
 from adjudge.syntax.productcode.compare import fits
+from adjudge.syntax.productcode.outline import outline_product
 from adjudge.testing.attempts import Attempt
 
 pytestmark = pytest.mark.anyone
