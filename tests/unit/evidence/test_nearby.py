@@ -20,6 +20,7 @@ def compared(
     right_last: Told | None = None,
     given_last: Told | None = None,
     units: tuple[int, int] = (0, 0),
+    before: Told | None = None,
 ) -> NearAnswers:
     """What comes of answers: the first are to the tests' own inputs."""
     turns = [Turn(at, f"/t{at}", {}, {("tests/test_a.py", 0): (f"3: {at}",)}) for at in range(1, len(right))]
@@ -28,7 +29,7 @@ def compared(
         Said(first=right[0], turns=[*right[1:]], last=right_last),
         Said(first=given[0], turns=[*given[1:]], last=given_last),
     )
-    return compare_answers(Written(turns=turns, sites=sites), *sides, NearAnswers())
+    return compare_answers(Written(turns=turns, sites=sites, before=before or {}), *sides, NearAnswers())
 
 
 def test_an_answer_that_follows() -> None:
@@ -95,3 +96,12 @@ def test_long_answers_that_differ_at_the_end_stay_different() -> None:
 def test_lines_of_others_are_passed_over() -> None:
     data = b"12 1 a b\nnonsense\n12 x y\n-1 2 c\n12 1\n12 1 \xff\n"
     assert parse_answers(data) == {1: ["a b", "", "\ufffd"]}
+
+
+def test_what_was_right_all_along_says_nothing() -> None:
+    right: list[Told] = [{1: ["a"], 2: ["a", "b"]}, {1: ["c"], 2: ["c", "d"]}]
+    given: list[Told] = [{1: ["a"], 2: ["a", "b"]}, {1: ["c"], 2: ["x", "y"]}]
+    answers = compared(right, given, before={1: ["a"], 2: ["z", "b"]})
+    assert answers.followed == 0
+    (test,) = answers.strayed
+    assert (test.answer, test.right, test.answers) == ("a", 0, 1)

@@ -38,6 +38,8 @@ def scored(*tests: NearTest, followed: int = 5) -> ScorerOutcome:
         # A table of several.
         [strayed(4, answers=3)],
         [strayed(6)],
+        [strayed(6, 1)],
+        [strayed(12, 2)],
     ],
 )
 def test_tests_that_are_answered_for_no_other_input(tests: list[NearTest]) -> None:
@@ -70,7 +72,8 @@ def test_answers_that_follow(tests: list[NearTest]) -> None:
     [
         [strayed(2), strayed(1, line=4)],
         [strayed(3, answers=9)],
-        [strayed(9, 1, answers=9)],
+        [strayed(9, 2, answers=9)],
+        [strayed(5, 1, answers=9)],
         # What should be no other and is: an error where there was none, say.
         [strayed(2, moved=False), strayed(5, moved=False, line=4, answers=3)],
     ],

@@ -18,7 +18,7 @@ from typing import ClassVar, Final
 
 from adjudge.contracts import Sandbox, SandboxBackend, Subject
 from adjudge.errors import SandboxError, StoreError, SubjectError, UsageError
-from adjudge.evidence.differential import NO_COMMAND, ask, clean_tree
+from adjudge.evidence.differential import BASELINE, NO_COMMAND, ask, clean_tree
 from adjudge.evidence.gradedtree import graded_tree, laid_over
 from adjudge.evidence.nearby.comparing import Answers, Said, any_strays, compare_answers, parse_answers
 from adjudge.evidence.nearby.turns import Turn, Written, write_turns
@@ -105,6 +105,9 @@ class NearInputsCollector:
                 right = await self._start(stack, reference.tree, subject, limit_s, reference.mounts)
                 given = await self._start(stack, clean_tree(command), subject, limit_s)
                 await reference.solve(right)
+                async with AsyncExitStack() as inner:
+                    untouched = await self._start(inner, BASELINE, subject, limit_s)
+                    written.before = await _run_turn(untouched, command, written.own[0])
 
                 async def run(turn: Turn) -> Sequence[Answers]:
                     both = (_run_turn(sandbox, command, turn) for sandbox in (right, given))

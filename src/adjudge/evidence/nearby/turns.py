@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Final
@@ -50,6 +50,8 @@ class Written:
     turns: list[Turn] = field(default_factory=list)
     """With others."""
     sites: dict[int, tuple[str, NearSite]] = field(default_factory=dict)
+    before: Mapping[int, Sequence[str]] = field(default_factory=dict)
+    """What the untouched baseline answers to the tests' own inputs, by place and call."""
 
 
 @dataclass(frozen=True)

