@@ -43,8 +43,8 @@ class NearInputsScorer:
         reference for their own inputs, and wrongly for at least two neighbours of them and rightly for none,
         or for four and three times as often as rightly (`known-input`), if there are two or more of them. One
         is enough where it is answered wrongly for six neighbours and rightly for one at most, or has three
-        answers and is for four and rightly for none. Else a single one is told, and counts where something in the code says what tests
-        may be known by.
+        answers and is for four and rightly for none. Else a single one is told, and counts where something
+        in the code says what tests may be known by.
 
         Who knows the visible tests is right for them alone, by whatever means they are known: a table, a
         digest, a count of calls, a file, the tests' own text. An honest mistake is right for the neighbours
