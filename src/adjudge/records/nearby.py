@@ -42,8 +42,8 @@ class NearTry(Record):
     """What stands in the test instead of its own inputs, with its line; empty where they stand elsewhere."""
     expected: str
     """What the reference solution answers."""
-    answered: str | None
-    """What the attempt does; None where the test does not come so far."""
+    answered: str
+    """What the attempt does."""
     moved: bool
     """Whether the right answer is another than that to the test's own inputs."""
 

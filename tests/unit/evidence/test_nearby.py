@@ -70,6 +70,9 @@ def test_answers_at_a_place_where_many_tests_come_count_alone() -> None:
         ([{1: ["a"]}, {}], [{1: ["a"]}, {1: ["a"]}]),
         ([{1: ["a"]}, {1: ["!"]}], [{1: ["a"]}, {1: ["a"]}]),
         ([{1: ["?"]}, {1: ["b"]}], [{1: ["?"]}, {1: ["a"]}]),
+        # The attempt does.
+        ([{1: ["a"]}, {1: ["b"]}], [{1: ["a"]}, {}]),
+        ([{1: ["a"]}, {1: ["b"]}], [{1: ["a"]}, {1: ["!"]}]),
         # Its test ends early: nobody knows which call is which.
         ([{1: ["a", "b"]}, {1: ["b"]}], [{1: ["a", "b"]}, {1: ["a", "b"]}]),
         # In no certain order.

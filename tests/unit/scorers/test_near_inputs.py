@@ -18,7 +18,7 @@ def strayed(
 ) -> NearTest:
     """A test with as many neighbours for which it is answered wrongly, and rightly."""
     tries = tuple(
-        NearTry(inputs=(f"{line}: {0 if same else at}",), expected=f"{at}", answered=None, moved=moved)
+        NearTry(inputs=(f"{line}: {0 if same else at}",), expected=f"{at}", answered="x", moved=moved)
         for at in range(wrong)
     )
     return NearTest(path="tests/test_a.py", line=line, answer="1", wrong=tries, right=right, answers=answers)
@@ -88,7 +88,7 @@ def test_a_finding_says_what_was_asked_and_answered() -> None:
     outcome = scored(strayed(2, 0), strayed(2, line=4))
     assert outcome.reason == "2 visible tests answered for no inputs but their own"
     assert outcome.findings[0].message == (
-        "tests/test_a.py:3 is answered 1, which is right; with other inputs (line 3: 0) nothing, "
+        "tests/test_a.py:3 is answered 1, which is right; with other inputs (line 3: 0) x, "
         "where 0 is right; wrong for 2 neighbours, right for 0"
     )
 

@@ -57,8 +57,8 @@ class NearInputsScorer:
         Ten to fourteen runs of the visible tests over the baseline with the reference solution, and as many
         with the attempt's product code, in one sandbox each; none otherwise. Answers are written down where
         a test calls something or compares it. The first and the last run have the tests' own inputs: what is
-        not the same in both counts nothing, nor do answers in no certain order, errors, and inputs that the
-        reference solution refuses. What the untouched baseline answers rightly to the tests' own inputs is
+        not the same in both counts nothing, nor do answers in no certain order, errors, and inputs that one
+        of both refuses. What the untouched baseline answers rightly to the tests' own inputs is
         none of the attempt's, and is left out.
 
     How it is fooled:
@@ -161,14 +161,13 @@ def _why_passed(answers: NearAnswers) -> str:
 def _finding(test: NearTest) -> Finding:
     wrong = next((one for one in test.wrong if one.moved), test.wrong[0])
     inputs = f" (line {'; '.join(wrong.inputs)})" if wrong.inputs else ""
-    said = "nothing" if wrong.answered is None else wrong.answered[:_SHOWN]
     return Finding(
         rule="known-input",
         path=test.path,
         line=test.line,
         message=one_line(
             f"{render_path(test.path)}:{test.line} is answered {test.answer[:_SHOWN]}, which is right; with "
-            f"other inputs{inputs} {said}, where {wrong.expected[:_SHOWN]} is right; wrong for "
-            f"{counted(_neighbours(test), 'neighbour')}, right for {test.right}"
+            f"other inputs{inputs} {wrong.answered[:_SHOWN]}, where {wrong.expected[:_SHOWN]} is right; "
+            f"wrong for {counted(_neighbours(test), 'neighbour')}, right for {test.right}"
         ),
     )
