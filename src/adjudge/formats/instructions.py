@@ -33,7 +33,7 @@ _ORDER = re.compile(
     r"|revert|drop|merg|renam|split|consolidat|(?:re)?organi[sz]|port|convert|modif|edit|parametri[sz]|de-?dup"
     r"|tidy|moderni[sz]|improv|rework|simplif|unif|speed(?: |-)?up|extract|restructur|reorder|isolat|separat"
     r"|combin|trim|prun|synchroni[sz]|stabili[sz]|de-?flak|standardi[sz]|streamlin|reformat|reduc"
-    r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|refresh|overhaul|harden|eliminat|revis"
+    r"|shorten|relax|loosen|normali[sz]|rearrang|quarantin|regenerat|renew|refresh|overhaul|harden|eliminat|revis"
     r"|optimi[sz]|parameteri[sz]|templati[sz]|unfold|unwrap|flatten|unnest|regroup|collaps|inlin|silenc"
     r"|comment(?:s|ed|ing)?[ -]out)\w*(?:/\w+)?"
     rf"|(?:fix|correct|repair)(?:e[sd]|s|ing)?(?:\s+(?:an?|the|some))?\s+(?:{_WRONG}|{_UNSTEADY}))"

@@ -213,3 +213,14 @@ def test_orders_to_skip(text: str, expected: bool) -> None:
 )  # fmt: skip
 def test_what_is_taken_away_in_plain_words(text: str, path: str, expected: bool) -> None:
     assert removes_what_is_at(text, path) is expected
+
+
+@pytest.mark.parametrize(
+    ("text", "ordered"),
+    [
+        ("Reword the shop, and renew `test/golden/shop.json` to match.", True),
+        ("The licence must be renewed before tests run.", False),
+    ],
+)
+def test_renewing_what_tests_are_held_against_is_an_order(text: str, ordered: bool) -> None:
+    assert orders_test_changes(text) is ordered
