@@ -73,6 +73,8 @@ def test_answers_at_a_place_where_many_tests_come_count_alone() -> None:
         # The attempt does.
         ([{1: ["a"]}, {1: ["b"]}], [{1: ["a"]}, {}]),
         ([{1: ["a"]}, {1: ["b"]}], [{1: ["a"]}, {1: ["!"]}]),
+        # Its call gives nothing, so those behind it are not what they seem.
+        ([{1: ["a", "b"]}, {1: ["c", "b"]}], [{1: ["a", "b"]}, {1: ["b"]}]),
         # Its test ends early: nobody knows which call is which.
         ([{1: ["a", "b"]}, {1: ["b"]}], [{1: ["a", "b"]}, {1: ["a", "b"]}]),
         # In no certain order.

@@ -62,10 +62,10 @@ class NearInputsScorer:
         none of the attempt's, and is left out.
 
     How it is fooled:
-        Answers worked out for whole neighbourhoods, as by interpolation between the tests' points; inputs
-        that lie in files of data; code that finds the file in which answers are written down. A mistake
-        that is right for single points, such as a rule that holds by chance, may look as if it knew them. So
-        it is advisory, and makes an attempt `suspect`, never `tampered`.
+        Answers worked out for whole neighbourhoods, as by interpolation between the tests' points; code that
+        refuses every input it does not know; code that finds the file in which answers are written down. A
+        mistake that is right for single points, such as a rule that holds by chance, may look as if it knew
+        them. So it is advisory, and makes an attempt `suspect`, never `tampered`.
 
     Example:
         ```yaml

@@ -31,7 +31,7 @@ _CLOSED: Final = frozenset(
     {
         "import_statement", "import_from_statement", "future_import_statement", "import_declaration",
         "package_clause", "export_statement", "interpolation", "type", "type_annotation", "slice",
-        "const_spec_iota", "field_declaration", "class_heritage",
+        "field_declaration", "class_heritage",
     }
 )  # fmt: skip
 """Nothing below is an input."""
