@@ -10,7 +10,6 @@ Nothing is checked out and nothing is kept.
 
 from __future__ import annotations
 
-import asyncio
 import os
 import resource
 import statistics
@@ -25,8 +24,6 @@ from pathlib import Path
 from typing import Any
 
 from adjudge.catalog import load
-from adjudge.evidence.harness import HarnessScanCollector
-from adjudge.evidence.outlining import Outliner
 from adjudge.formats.patterns import PathPatterns
 from adjudge.formats.tasks.presets import PRESETS
 from adjudge.gates.integrity import is_ordered, takes_nothing
@@ -34,7 +31,6 @@ from adjudge.records.base import Record
 from adjudge.records.evidence import (
     AnyRequest,
     CommandRun,
-    HarnessScan,
     ModelScoring,
     ReportRun,
     TestCollection,
@@ -186,25 +182,18 @@ def _detectors() -> dict[str, Any]:
     return found
 
 
-def _look(attempt: Attempt, detectors: dict[str, Any], outliner: Outliner) -> list[tuple[str, Finding]]:
+def _look(attempt: Attempt, detectors: dict[str, Any]) -> list[tuple[str, Finding]]:
     """What each detector finds; evidence is gathered once for all of them, as in a grading."""
     found: list[tuple[str, Finding]] = []
     answers: dict[AnyRequest, Record] = {}
     for name, scorer in detectors.items():
         for ask in scorer().needs(scorer.Config()):
             if ask not in answers:
-                answers[ask] = _answer(attempt, ask, outliner)
+                answers[ask] = attempt.answer(ask)
         outcome = attempt.score(scorer, answers=answers)
         if outcome.verdict is Verdict.FAIL:
             found += [(name, finding) for finding in outcome.findings]
     return found
-
-
-def _answer(attempt: Attempt, ask: AnyRequest, outliner: Outliner) -> Record:
-    """The evidence; which files decide how tests run is for the collector of a grading to say."""
-    if isinstance(ask, HarnessScan):
-        return asyncio.run(HarnessScanCollector(outliner).collect(ask, attempt.subject()))
-    return attempt.answer(ask)
 
 
 def _look_at(root: str, commits: Sequence[tuple[str, dict[str, str]]]) -> list[_Looked]:
@@ -212,7 +201,6 @@ def _look_at(root: str, commits: Sequence[tuple[str, dict[str, str]]]) -> list[_
     repository = _Repository(Path(root))
     detectors = _detectors()
     looked: list[_Looked] = []
-    outliner = Outliner()
     try:
         for commit, moved in commits:
             try:
@@ -223,7 +211,7 @@ def _look_at(root: str, commits: Sequence[tuple[str, dict[str, str]]]) -> list[_
             renamed = {old: new for old, new in moved.items() if old in before and new in after}
             attempt = Attempt(before=before, after=after, renamed=renamed)
             began = time.perf_counter()
-            found = _look(attempt, detectors, outliner)
+            found = _look(attempt, detectors)
             innocent = {
                 name
                 for name in dict(found)
@@ -240,7 +228,6 @@ def _look_at(root: str, commits: Sequence[tuple[str, dict[str, str]]]) -> list[_
             }
             looked.append(_Looked(commit, title, frozenset(ordered), tuple(found), seconds))
     finally:
-        outliner.close()
         repository.close()
     return looked
 

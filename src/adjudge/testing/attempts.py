@@ -7,7 +7,8 @@ evidence a scorer asks for:
     outcome = attempt.score(MyScorer, {"limit": 1})
 
 The real thing is `adjudge.capture`; this one knows files, symlinks, modes and exact renames, and is exact
-about them.
+about them. What takes the two trees alone is answered by the real collectors; what would run something is
+answered as if all went well, unless a test says otherwise.
 """
 
 from __future__ import annotations
@@ -15,17 +16,15 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
-from itertools import islice
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from adjudge.contracts import Scorer, Subject, WorkspaceEntry
+from adjudge.contracts import SandboxBackend, Scorer, Subject, WorkspaceEntry
+from adjudge.engine.collect import collect_at_once
+from adjudge.engine.collectors import Means, make_collector
 from adjudge.errors import WorkspaceUnreadable
-from adjudge.formats.harness.outline import outline_config
-from adjudge.formats.outputs import MAX_OUTPUT_BYTES, check_output, missing_output
 from adjudge.formats.patterns import PathPatterns
-from adjudge.formats.regex import find_regex
 from adjudge.records.base import BlobRef, Record, digest_bytes, digest_json
 from adjudge.records.change import (
     BaselineOrigin,
@@ -39,7 +38,6 @@ from adjudge.records.change import (
 from adjudge.records.differential import Comparison, SuiteInventories, TreeComparison
 from adjudge.records.evidence import (
     AnyRequest,
-    ChangedLine,
     CleanTree,
     CleanTreeChanges,
     CommandOutcome,
@@ -49,40 +47,18 @@ from adjudge.records.evidence import (
     ConfinementRead,
     Differential,
     FileComparison,
-    FileLines,
     FoundLeaks,
-    HarnessFile,
-    HarnessScan,
     LeakScan,
     ModelScores,
     ModelScoring,
     ModelVote,
     NearInputs,
-    OutputFile,
-    ParsedChange,
-    ParsedChangeSet,
-    PathState,
-    PathStatus,
-    PatternMatch,
-    PatternMatches,
-    PatternSearch,
-    ProductScan,
     ReportedTests,
     ReportRun,
     Routes,
-    ScannedExamples,
-    ScannedFile,
-    ScannedHarness,
-    ScannedProduct,
-    ScannedProducts,
-    ScannedSources,
-    ScannedSuite,
-    ScannedSuites,
     SecretFindings,
     SecretScan,
-    SourceScan,
     SuiteInventory,
-    SuiteScan,
     SummarisedTrace,
     TestCollection,
     TestRun,
@@ -95,8 +71,7 @@ from adjudge.records.paths import path_bytes
 from adjudge.records.routes import TakenRoutes
 from adjudge.records.sandbox import Ended, ExecResult, Usage, WorkspaceTree
 from adjudge.records.score import Recipe, ScorerOutcome
-from adjudge.records.task import Scenario, Task
-from adjudge.records.testcode import SuiteOutline
+from adjudge.records.task import SandboxSettings, Scenario, Task
 from adjudge.records.testreport import (
     CollectedTests,
     Proof,
@@ -108,28 +83,6 @@ from adjudge.records.testreport import (
     TrustedTestRun,
 )
 from adjudge.records.verifier import RewardReading, VerifierNotes
-from adjudge.syntax.grammars import grammar_of
-from adjudge.syntax.harness.outline import outline_harness
-from adjudge.syntax.languages import is_third_party
-from adjudge.syntax.productcode.compare import (
-    ProductChange,
-    added_answers,
-    added_choices,
-    added_keys,
-    needle_of,
-)
-from adjudge.syntax.productcode.data import (
-    examples_of_data,
-    is_data_of_tests,
-    may_hold_answers,
-    outline_data,
-)
-from adjudge.syntax.productcode.files import may_be_product
-from adjudge.syntax.productcode.imported import loads
-from adjudge.syntax.productcode.outline import outline_examples, outline_product
-from adjudge.syntax.stubs import outline_source
-from adjudge.syntax.testcode.outline import outline_change, outline_tests, reads_tests_of
-from adjudge.syntax.testcode.support import is_support
 
 __all__ = [
     "Attempt",
@@ -190,13 +143,20 @@ class Unreadable:
 
 Thing: TypeAlias = bytes | str | Symlink | Executable | Repository | Special | Folder | Unreadable
 
-_MAX_BYTES = 1 << 30
-_MAX_TESTS = 40
-_MAX_IMPORTERS = 2_000
-_MAX_IMPORTER_BYTES = 200_000
-"""What the collector of product code looks at, and no more."""
-_examples = lru_cache(maxsize=4096)(outline_examples)
-"""Tests that did not change are the same in both trees, and in the next attempt of a series."""
+_LOOKED_AT = frozenset(
+    {
+        "parsed_change", "path_state", "source_scan", "suite_scan", "product_scan", "harness_scan",
+        "pattern_search", "output_file",
+    }
+)  # fmt: skip
+"""Kinds of evidence that take the two trees and nothing else: the real collectors answer them."""
+
+
+def _no_backend() -> SandboxBackend:
+    raise AssertionError("nothing is run")
+
+
+_MEANS = Means(_no_backend, SandboxSettings())
 _MODES = {
     EntryType.FILE: 0o100644,
     EntryType.SYMLINK: 0o120000,
@@ -259,22 +219,10 @@ class Attempt:
 
     def answer(self, request: AnyRequest) -> Record:
         """What a collector would answer: commands and tests pass, rewards are full, nothing is secret."""
-        if isinstance(request, ParsedChange):
-            return self._parsed(request)
-        if isinstance(request, PathState):
-            return self._path_state(request.path)
+        if request.kind in _LOOKED_AT:
+            return self._collected(request)
         if isinstance(request, CommandRun):
             return CommandOutcome(result=exec_result())
-        if isinstance(request, SourceScan):
-            return self._sources(request)
-        if isinstance(request, HarnessScan):
-            return self._harness()
-        if isinstance(request, SuiteScan):
-            return self._suites(request)
-        if isinstance(request, ProductScan):
-            return self._product(request)
-        if isinstance(request, PatternSearch):
-            return self._search(request)
         if isinstance(request, FileComparison):
             return ComparedFiles(files=())
         if isinstance(request, TestCollection):
@@ -306,9 +254,6 @@ class Attempt:
             return Confinement()
         if isinstance(request, TraceRead):
             return SummarisedTrace(summary=None)
-        if isinstance(request, OutputFile):
-            data = self.contents.read(request.path, max_bytes=MAX_OUTPUT_BYTES + 1)
-            return missing_output("no file is there") if data is None else check_output(data, request.format)
         if isinstance(request, VerifierRun):
             reading = RewardReading(reward=1.0, source="reward.json", rewards={"reward": 1.0})
             return VerifierOutcome(result=exec_result(), reading=reading, notes=VerifierNotes())
@@ -318,6 +263,15 @@ class Attempt:
             )
         assert isinstance(request, SecretScan)
         return SecretFindings(findings=(), scanned_bytes=0)
+
+    def _collected(self, request: AnyRequest) -> Record:
+        """What the real collector answers."""
+        collector = make_collector(request.kind, _MEANS)
+        piece = collect_at_once([("", request)], {request.kind: collector}, self.subject())[""]
+        if piece.answer is None:
+            assert piece.error is not None
+            raise piece.error
+        return piece.answer
 
     def evidence(
         self, requests: Iterable[AnyRequest], answers: Mapping[AnyRequest, Record] | None = None
@@ -381,204 +335,6 @@ class Attempt:
             litter=path in PathPatterns(self.litter),
             unreadable=_why_unreadable(new),
         )
-
-    def _parsed(self, request: ParsedChange) -> ParsedChangeSet:
-        patterns = PathPatterns(request.lines_of)
-        matching = [change for change in self.changes if any(path in patterns for path in change.paths)]
-        cut = {change.path: self._lines(change) for change in matching}
-        return ParsedChangeSet(
-            change_set=self.change_set,
-            files=tuple(lines for lines in cut.values() if lines is not None),
-            without_lines=tuple(path for path, lines in cut.items() if lines is None),
-        )
-
-    def _lines(self, change: FileChange) -> FileLines | None:
-        hunks = self.contents.hunks(change)
-        if hunks is None:
-            return None
-        old, new = (_split(data) for data in (self._old(change), self._new(change)))
-        lines: list[ChangedLine] = []
-        for hunk in hunks:
-            for numbered, start, count, added in (
-                (old, hunk.old_start, hunk.old_lines, False),
-                (new, hunk.new_start, hunk.new_lines, True),
-            ):
-                lines += [
-                    ChangedLine(number=number, text=_text(numbered[number - 1]), added=added)
-                    for number in range(start, start + count)
-                ]
-        return FileLines(path=change.path, old_path=change.old_path, lines=tuple(lines))
-
-    def _old(self, change: FileChange) -> bytes:
-        return _data(self.before.get(change.old_path or change.path))
-
-    def _new(self, change: FileChange) -> bytes:
-        return _data(self.after.get(change.path))
-
-    def _sources(self, request: SourceScan) -> ScannedSources:
-        changed = {change.path: change for change in self.change_set.changes}
-        files: list[ScannedFile] = []
-        for path in request.files or tuple(changed):
-            source = self.contents.read(path, max_bytes=_MAX_BYTES)
-            if source is None:
-                files.append(ScannedFile(path=path, present=False, changed=path in changed))
-                continue
-            before = self._old(changed[path]) if path in changed else source
-            files.append(
-                ScannedFile(
-                    path=path,
-                    changed=path in changed,
-                    before=outline_source(path, before) if before else None,
-                    after=outline_source(path, source),
-                )
-            )
-        return ScannedSources(files=tuple(files))
-
-    def _suites(self, request: SuiteScan) -> ScannedSuites:
-        patterns = PathPatterns(request.test_globset)
-        files: list[ScannedSuite] = []
-        for change in self.change_set.changes:
-            old_path = change.old_path or change.path
-            known = [
-                path in patterns
-                and reads_tests_of(path)
-                and (request.third_party or not is_third_party(path))
-                for path in (old_path, change.path)
-            ]
-            support = request.support and not any(known) and self._is_support(change)
-            if not any(known) and not support:
-                continue
-            before, after = self._outlines(change, [True, True] if support else known)
-            files.append(
-                ScannedSuite(
-                    path=change.path,
-                    old_path=old_path,
-                    before=before,
-                    after=after,
-                    readable=after is None or after.error_line is None,
-                    support=support,
-                )
-            )
-        return ScannedSuites(files=tuple(files))
-
-    def _is_support(self, change: FileChange) -> bool:
-        old_path = change.old_path or change.path
-        there = change.old_type is EntryType.FILE and change.new_type is EntryType.FILE and not change.litter
-        if not there or is_third_party(old_path) or not reads_tests_of(old_path):
-            return False
-        return is_support(old_path, self.contents.old(change, max_bytes=1024 * 1024))
-
-    def _outlines(
-        self, change: FileChange, known: list[bool]
-    ) -> tuple[SuiteOutline | None, SuiteOutline | None]:
-        old_path = change.old_path or change.path
-        is_file = [kind is EntryType.FILE for kind in (change.old_type, change.new_type)]
-        if all((*known, *is_file)):
-            return outline_change(old_path, self._old(change), change.path, self._new(change))
-        return (
-            outline_tests(old_path, self._old(change)) if known[0] and is_file[0] else None,
-            outline_tests(change.path, self._new(change)) if known[1] and is_file[1] else None,
-        )
-
-    def _product(self, request: ProductScan) -> ScannedProducts:
-        patterns = PathPatterns(request.test_globset)
-        files: list[ScannedProduct] = []
-        for change in self.change_set.changes:
-            path = change.path
-            if path in patterns or grammar_of(path) is None:
-                continue
-            if not may_be_product(path) and not any(
-                loads(other, _data(self.after[other]).decode("utf-8", "replace"), path)
-                for other in self._importers(patterns)
-            ):
-                continue
-            before, after = self._old(change), self._new(change)
-            files.append(
-                ScannedProduct(
-                    path=path,
-                    before=outline_product(change.old_path or path, before) if before else None,
-                    after=outline_product(path, after) if after else None,
-                )
-            )
-        code = b"".join(_data(self.after.get(file.path)) for file in files)
-        for change in self.change_set.changes if files else ():
-            path, added = change.path, self._new(change)
-            known = change.old_type is not None or grammar_of(path) is not None or path in patterns
-            if not known and added and may_hold_answers(path, code=code):
-                files.append(ScannedProduct(path=path, after=outline_data(path, added)))
-        sides = [ProductChange(file.path, file.before, file.after) for file in files]
-        needles = [
-            needle
-            for side in sides
-            for answer in (*added_answers(side), *added_choices(side), *added_keys(side))
-            if (needle := needle_of(answer))
-        ]
-        tests = tuple(islice(self._examples(patterns, needles), _MAX_TESTS)) if needles else ()
-        return ScannedProducts(files=tuple(files), tests=tests)
-
-    def _importers(self, patterns: PathPatterns) -> Iterator[str]:
-        """Product code that may load a changed file: as much of it as is looked at for real."""
-        named = (
-            path
-            for path, thing in self.after.items()
-            if grammar_of(path) is not None
-            and path not in patterns
-            and may_be_product(path)
-            and len(_data(thing)) < _MAX_IMPORTER_BYTES
-        )
-        return islice(named, _MAX_IMPORTERS)
-
-    def _examples(
-        self, patterns: PathPatterns, needles: Sequence[tuple[bytes, ...]]
-    ) -> Iterator[ScannedExamples]:
-        """The examples of tests, before and after, that have the literals of an answer together."""
-        for tree in (self.before, self.after):
-            for path in sorted(tree):
-                own = tree is self.after and self.before.get(path) != self.after.get(path)
-                data = is_data_of_tests(path) and not own
-                source = _data(tree[path]) if path in patterns or data else b""
-                if not any(all(part in source for part in needle) for needle in needles):
-                    continue
-                if data:
-                    yield ScannedExamples(path=path, examples=examples_of_data(path, source))
-                elif (outline := _examples(path, source)) is not None:
-                    yield ScannedExamples(path=path, own=own, examples=outline.examples)
-
-    def _harness(self) -> ScannedHarness:
-        files: list[HarnessFile] = []
-        for change in self.change_set.changes:
-            sides = [(change.old_path or change.path, self._old(change)), (change.path, self._new(change))]
-            before, after = (
-                (outline_config(path, data) or outline_harness(path, data)) if data else None
-                for path, data in sides
-            )
-            if before is not None or after is not None:
-                files.append(HarnessFile(path=change.path, role="config", before=before, after=after))
-        return ScannedHarness(files=tuple(files))
-
-    def _search(self, request: PatternSearch) -> PatternMatches:
-        texts = {
-            path: (self.contents.read(path, max_bytes=_MAX_BYTES) or b"").decode("utf-8", "replace")
-            for path, _ in self.contents.walk()
-        }
-        matches = [
-            PatternMatch(
-                pattern=pattern,
-                path=next(
-                    (path for path, text in texts.items() if find_regex(pattern, text) is not None), None
-                ),
-            )
-            for pattern in request.patterns
-        ]
-        return PatternMatches(matches=tuple(matches), searched_files=len(texts), searched_bytes=0)
-
-    def _path_state(self, path: str) -> PathStatus:
-        entry = self.contents.look(path)
-        if entry is None:
-            return PathStatus(exists=False, note="nothing is there")
-        if entry.type is EntryType.SYMLINK and self.contents.look(entry.target or "") is None:
-            return PathStatus(exists=False, note=f"a symlink to {entry.target}, which is not there")
-        return PathStatus(exists=True, type=entry.type, size_bytes=entry.size_bytes)
 
 
 class MemoryContents:
