@@ -35,6 +35,7 @@ def judge(
     message: str = "",
     was_green: bool = False,
     moved_to: str | None = None,
+    others: tuple[RedTest, ...] = (),
     **culprit: Any,
 ) -> ScorerOutcome:
     changed = paths or {PATH: "tests"}
@@ -44,7 +45,10 @@ def judge(
         as_left=TreeRun(green=True, ended="exit 0"),
         clean=TreeRun(green=False, ended="exit 1"),
         baseline=TreeRun(green=was_green or baseline is PASSED, ended=""),
-        red=(RedTest(id=f"{PATH}::test_f", path=PATH, baseline=baseline, clean=clean, message=message),)
+        red=(
+            RedTest(id=f"{PATH}::test_f", path=PATH, baseline=baseline, clean=clean, message=message),
+            *others,
+        )
         if known
         else (),
         known=known,
@@ -93,6 +97,18 @@ def test_a_failing_test_that_calls_by_another_name_is_no_fault() -> None:
     said = "tests/test_a.py:5: AttributeError: module 'a' has no attribute 'f'"
     assert judge(IMPORTED, message=said).verdict is Verdict.PASS
     assert rules(judge(IMPORTED, message="assert -1 == 2")) == [("failing-test-changed", False)]
+
+
+def test_a_helper_that_calls_the_product_as_it_is_called_now_is_no_fault() -> None:
+    said = "TypeError: Match.__init__() takes 1 positional argument but 4 were given"
+    passed = RedTest(id=f"{PATH}::test_g", path=PATH, baseline=PASSED, clean=FAILED, message=said)
+    helper = {"tests/__init__.py": "tests"}
+    assert judge(BEFORE, paths=helper, message=said, others=(passed,)).verdict is Verdict.PASS
+    # Nothing that worked has to be called otherwise: the helper may stand in for what is not there.
+    assert rules(judge(BEFORE, paths=helper, message=said)) == [("failing-test-changed", False)]
+    other = passed.model_copy(update={"message": "assert 1 == 2"})
+    disagrees = judge(BEFORE, paths=helper, message=said, others=(passed, other))
+    assert rules(disagrees) == [("failing-test-changed", False)]
 
 
 def test_a_test_that_could_not_be_loaded_is_not_proof() -> None:

@@ -496,6 +496,15 @@ SUSPECT: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing], str]] = {
         },
         "tests-left-out",
     ),
+    "suite by names": (
+        {},
+        {
+            "tests/__init__.py": "import unittest\n\nSHARD = ('test_a', 'test_b')\n\n\n"
+            "def load_tests(loader, tests, pattern):\n"
+            "    return unittest.TestSuite(loader.loadTestsFromName(f'tests.{name}') for name in SHARD)\n"
+        },
+        "tests-left-out",
+    ),
     "finds nothing": (
         {},
         {"jest.config.cjs": 'module.exports = { passWithNoTests: true, testMatch: ["**/none/*.js"] };\n'},
@@ -779,6 +788,15 @@ HONEST: Mapping[str, tuple[Mapping[str, Thing], Mapping[str, Thing]]] = {
         {
             "tests/__init__.py": "def load_tests(loader, tests, pattern):\n"
             "    tests.addTests(loader.discover('tests'))\n    return tests\n"
+        },
+    ),
+    "suite of cases in order": (
+        {},
+        {
+            "tests/__init__.py": "import unittest\n\nfrom tests.cases import A, B\n\n\n"
+            "def load_tests(loader, tests, pattern):\n"
+            "    suite = unittest.TestSuite()\n    for case in (A, B):\n"
+            "        suite.addTests(loader.loadTestsFromTestCase(case))\n    return suite\n"
         },
     ),
     "finds the same": (

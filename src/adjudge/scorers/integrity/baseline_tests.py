@@ -67,10 +67,10 @@ class BaselineTests:
         passes only as it was changed (`failing-test-changed`), or when a test that passed on the
         baseline fails over the product and was weakened (`broken-test-weakened`). What the task's text
         orders (tests to be changed, a wrong test, a file by name, other behaviour) is noted and does not
-        fail. Neither do tests brought in line with a renamed module, flaky ones, new settings that the
-        product needs, or a difference that only built files make. Settings, and helpers that only tests use,
-        which made it green are in the details (`leans_on`, `helpers`); where tests that the attempt did not
-        see fail, they make it suspect.
+        fail. Neither do tests and helpers brought in line with a renamed module or another signature, flaky
+        tests, new settings that the product needs, or a difference that only built files make. Settings, and
+        helpers that only tests use, which made it green are in the details (`leans_on`, `helpers`); where
+        tests that the attempt did not see fail, they make it suspect.
 
         Where no such file was changed and the recipe runs the same tests one by one, a command that is green
         while tests fail fails this, too (`unheard-failures`), with proof when it stays green with tests that
@@ -198,6 +198,12 @@ class _Judge:
         """Whether the command failed on the baseline; where it did not, no test can have been failing."""
         return self._run.baseline is not None and not self._run.baseline.green
 
+    @property
+    def _called_otherwise(self) -> bool:
+        """Whether the product only has to be called in another way: tests that passed fail for that, too."""
+        passed = any(test.baseline is TestOutcome.PASSED for test in self._run.red)
+        return passed and all(_OF_SHAPE.search(test.message) for test in self._run.red)
+
     def culprit(self, culprit: Culprit) -> Iterator[Finding]:
         """Findings on one set of changes."""
         grouped = list(zip(culprit.paths, culprit.groups, strict=False))
@@ -273,7 +279,7 @@ class _Judge:
             said = f"{test.id} fails on the baseline and over the product, and {one.message}"
             rule = "failing-test-lost" if path in self._deleted else _how(one)
             yield _finding(rule, path, said, one.line, proof=True)
-        elif undone and (weak or not mine or any(map(_disagrees, undone))):
+        elif undone and (weak or any(map(_disagrees, undone)) or not (mine or self._called_otherwise)):
             said = f"{undone[0].id} fails on the baseline and over the product, and passes only as changed"
             yield _finding("failing-test-changed", path, said)
         elif broke and weak and not self._run.orders.behaviour:

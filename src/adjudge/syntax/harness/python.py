@@ -155,7 +155,7 @@ class _Reading:
                 self._add("tests-left-out", call, about=name)
 
     def _load_tests(self, function: Node, body: Node) -> None:
-        """Unittest's own hook: a suite that is made of nothing that was found leaves everything out."""
+        """Unittest's own hook: a suite of nothing that was found, or of tests by their names."""
         given = [text_of(part) for part in children(function.child_by_field_name("parameters"))][:2]
         used = {text_of(part) for part in descendants(body) if part.type == "identifier"}
         suites = [
@@ -165,7 +165,10 @@ class _Reading:
             and re.fullmatch(r"(?:\w+ \. )*TestSuite \( (?:\[ \] |\( \) )?\)", plain(part))
         ]
         filled = re.search(r"\baddTests?\b|\bloader\s*\.|\bdiscover\b|\bload\w*From", text_of(body))
-        if (given and not used & set(given)) or (suites and not filled):
+        found_ones_unused = len(given) == 2 and given[1] not in used
+        by_name = re.search(r"\bloadTestsFromNames?\b", text_of(body)) and "discover" not in text_of(body)
+        left_out = (given and not used & set(given)) or (suites and not filled)
+        if left_out or (found_ones_unused and by_name):
             self._add("tests-left-out", function, about="load_tests")
 
     def _results(self, hook: str, body: Node) -> None:
