@@ -3,7 +3,8 @@
 Helpers of the baseline's tests outside of their folders. A path alone does not tell them from the product, so
 four things have to come together: a name as helpers have it, what tests check with loaded in the file, a test
 of the baseline that loads it, and no other code of the baseline that does. One that was taken away need not
-check: that it stays harms nobody. A task that names the file makes it the product again.
+check: that it stays harms nobody. A task that names the file makes it the product again. In Go all files of a
+folder are one: what came into a folder of such helpers is loaded with them.
 
 A `go.mod` that came into a folder with tests of the baseline: it makes a module of its own of them, which
 `go test ./...` passes over.
@@ -64,19 +65,43 @@ def _changed_helpers(subject: Subject, protection: Protection) -> frozenset[str]
         for change in subject.change_set.changes
         if _may_be_helper(change, subject, protection)
     }
+    came = {
+        change.path
+        for change in subject.change_set.changes
+        if change.old_type is None and _may_come_to_helpers(change, subject, protection)
+    }
+    asked |= came
     if not asked:
         return frozenset()
     by_tests: set[str] = set()
+    helping: set[str] = set()
     for number, (path, data) in enumerate(_baseline_code(subject)):
         if number >= _MAX_IMPORTERS:
             return frozenset()
+        if came and is_support(path, data):
+            helping.add(path.rpartition("/")[0])
         found = {one for one in asked if one != path and loads(path, data.decode("utf-8", "replace"), one)}
         group = protection.of(path, in_baseline=True) if found else None
         if group is not None and group.name in _OF_TESTS:
             by_tests |= found
         elif found and not is_named_as_support(path):
             asked -= found
-    return frozenset(asked & by_tests)
+    alone = {path for path in came if path.rpartition("/")[0] not in helping}
+    return frozenset((asked & by_tests) - alone)
+
+
+def _may_come_to_helpers(change: FileChange, subject: Subject, protection: Protection) -> bool:
+    path = change.path
+    return (
+        path.endswith(".go")
+        and change.new_type is EntryType.FILE
+        and not change.litter
+        and is_named_as_support(path)
+        and not is_third_party(path)
+        and not protection.allows(path)
+        and protection.of(path, in_baseline=False) is None
+        and not _names(subject.task.scenario.instruction, path)
+    )
 
 
 def _may_be_helper(change: FileChange, subject: Subject, protection: Protection) -> bool:

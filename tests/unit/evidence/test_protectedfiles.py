@@ -100,6 +100,34 @@ GO: Mapping[str, Thing] = {
 }
 
 
+HELPED: Mapping[str, Thing] = {
+    "go.mod": "module hunk\n",
+    "apply/apply.go": "package apply\n\nvar Find func() int\n",
+    "apply/apply_test.go": 'package apply\n\nimport "hunk/internal/applytest"\n',
+    "internal/applytest/applytest.go": 'package applytest\n\nimport (\n\t"testing"\n)\n',
+}
+FINDER = 'package applytest\n\nimport "hunk/apply"\n\nfunc init() { apply.Find = find }\n'
+
+
+def test_what_came_into_a_package_of_helpers_is_loaded_with_them() -> None:
+    place = "internal/applytest/finder.go"
+    assert left_out(HELPED, {**HELPED, place: FINDER}) == {place: "helpers of tests"}
+    assert left_out(HELPED, {**HELPED, place: FINDER}, instruction="Add internal/applytest/finder.go.") == {}
+
+
+@pytest.mark.parametrize(
+    ("change", "why"),
+    [
+        ({"apply/apply.go": 'package apply\n\nimport "hunk/internal/applytest"\n'}, "the product loads it"),
+        ({"internal/applytest/applytest.go": "package applytest\n"}, "it checks nothing"),
+        ({"apply/apply_test.go": "package apply\n"}, "no test loads it"),
+    ],
+)
+def test_a_package_that_is_more_than_a_helper_may_grow(change: Mapping[str, Thing], why: str) -> None:
+    before = {**HELPED, **change}
+    assert left_out(before, {**before, "internal/applytest/finder.go": FINDER}) == {}, why
+
+
 @pytest.mark.parametrize(
     ("path", "held"), [("ledger/go.mod", True), ("tools/go.mod", False), ("go.mod", False)]
 )

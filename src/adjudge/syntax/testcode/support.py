@@ -26,7 +26,9 @@ _SHARED: Final[Mapping[str, re.Pattern[bytes]]] = {
 """What programs load as well, some when they are asked; it says something only in a file whose name does."""
 _BESIDE_TESTS: Final = re.compile(
     r"(?:^|[/_.-])(?:support|helpers?|harness|fixtures?|checks?|checking|tests?|testing|testkit|specs?)(?:[/_.-]|$)"
+    r"|(?:^|/)\w+test/[^/]+\.go$"
 )
+"""The last is how packages of Go are called that help to test another one, as `httptest`."""
 _LOADS: Final[Mapping[str, re.Pattern[bytes]]] = {
     "python": re.compile(rb"^(?:import|from)[ \t]+(?:pytest|hypothesis|nose)\b", re.MULTILINE),
     "javascript": _JAVASCRIPT,
