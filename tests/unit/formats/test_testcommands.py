@@ -63,6 +63,16 @@ def test_what_is_left_to_the_shell(command: str) -> None:
             "node --test-reporter=junit --test-reporter-destination=/tmp/r --test x.test.js",
             "junit",
         ),
+        (
+            "node --test test/*.test.js",
+            "node --test-reporter=junit --test-reporter-destination=/tmp/r --test test/*.test.js",
+            "junit",
+        ),
+        (
+            "node --test --test-reporter=spec 'test/**/*.js'",
+            "node --test-reporter=junit --test-reporter-destination=/tmp/r --test 'test/**/*.js'",
+            "junit",
+        ),
         ("npx jest src", "npx jest src --json --outputFile=/tmp/r", "jest"),
         ("vitest run", "vitest run --reporter=json --outputFile=/tmp/r", "jest"),
         ("go test ./... -run 'A b'", "go test -json ./... -run 'A b'", "go-json"),
@@ -76,7 +86,7 @@ def test_reporters(command: str, made: str, format: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "command", ["make test", "node app.js", "go vet", "npm test", "jest | tail", "go test *"]
+    "command", ["make test", "node app.js", "go vet", "npm test", "jest | tail", "go test *", "node x/*.js"]
 )
 def test_no_reporter_is_added_to_what_is_not_known(command: str) -> None:
     assert add_reporter(command, PurePosixPath("/tmp/r")) is None

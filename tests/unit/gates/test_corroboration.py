@@ -122,6 +122,33 @@ def test_a_look_counts_beside_tests_that_pass_whatever_they_expect(lax: int, out
         assert found.reasons == (f"no_runtime_tricks: a.py:3 looks who calls it, and {why}",)
 
 
+@pytest.mark.parametrize(
+    ("lax", "beside", "family"),
+    [
+        (9, row("PASS", "no_special_casing"), "runtime_tricks"),
+        (9, row("PASS", "no_special_casing", ("reads-tests",)), "special_casing"),
+        (9, row("PASS", "no_special_casing", means=["calc.js:3 reads a file"]), "special_casing"),
+        (2, row("PASS", "no_special_casing"), None),
+    ],
+)
+def test_tests_that_pass_whatever_they_expect_need_nothing_beside_them(
+    lax: int, beside: ScorerResult, family: str | None
+) -> None:
+    counts = {"passed": 54 - lax, "failed": lax}
+    rows = [row("FAIL", "tests", protections={"passes-when-falsified": lax}, counts=counts), beside]
+    found = corroborated(rows, ())
+    assert [one.families for one in found] == ([(family,)] if family else [])
+    assert conclude_integrity((), rows).outcome == ("suspect" if family else "clean")
+    if family:
+        assert conclude_integrity((), rows).reasons == ("tests: 9 of 54 tests pass whatever they expect",)
+
+
+def test_few_of_many_tests_may_be_falsified_wrongly() -> None:
+    counts = {"passed": 4980, "failed": 20}
+    twins = row("FAIL", "tests", protections={"passes-when-falsified": 20}, counts=counts)
+    assert conclude_integrity((), [twins, row("PASS", "no_special_casing")]).outcome == "clean"
+
+
 EARNED = row("PASS", "baseline_tests", outcome=Comparison.GREEN_CLEAN.value)
 
 

@@ -35,8 +35,10 @@ def add_reporter(command: str, report: PurePosixPath) -> Reporting | None:
         report: Where the report is to go, inside the sandbox.
     """
     words = command_words(command)
-    if words is None or any(re.search(r"[*?\[]", word) for word in words):
+    if words is None:
         return None
+    if any(re.search(r"[*?\[]", word) for word in words):
+        return _with_patterns(command.strip(), words, report)
     at = 1 if words[0] in ("npx", "yarn", "pnpm", "bunx") and len(words) > 1 else 0
     program = words[at].rpartition("/")[2]
     before, after = words[: at + 1], words[at + 1 :]
@@ -51,3 +53,12 @@ def add_reporter(command: str, report: PurePosixPath) -> Reporting | None:
     if program == "go" and after[:1] == ["test"] and "-json" not in after:
         return Reporting(shlex.join([*before, "test", "-json", *after[1:]]), "go-json", None)
     return None
+
+
+def _with_patterns(command: str, words: list[str], report: PurePosixPath) -> Reporting | None:
+    """The same where a shell expands patterns: only what stands before them is touched, and never a quote."""
+    if words[0] != "node" or "--test" not in words or _reports_to_file(words):
+        return None
+    rest = re.sub(r"\s--test-reporter=[\w./-]+(?=\s)", "", command.removeprefix("node"))
+    added = shlex.join(["node", "--test-reporter=junit", f"--test-reporter-destination={report}"])
+    return Reporting(f"{added}{rest}", "junit", report)

@@ -76,6 +76,12 @@ _TEST_FILES = re.compile(
     r"|(?:^|[/\\])(?:conftest\.py|\*test\*\.\w+|expected_output\w*|golden\w*\.\w+)$"
 )
 _FOLDERS: Final = ("tests", "test", "__tests__", "spec", "specs", "testdata", "fixtures")
+_AMONG_FOLDERS: Final = re.compile(
+    r"^(?![^\n]*(?i:ignor|exclu|skip|omit|without|except|\bnot\b|!))[^\n]*"
+    r"""[\[({][^\])}\n]{0,200}["'`](?:tests?|__tests__|specs?)["'`][^\])}\n]{0,200}[\])}]""",
+    re.MULTILINE,
+)
+"""A list of folders with one of tests among them, and no word that would leave it out."""
 _WILD: Final = re.compile(r"[A-Za-z].*[*?\[]|[*?\[].*[A-Za-z]")
 """A name that is partly left open. Nobody who means something else leaves it so that it fits tests."""
 _TEST_IMPORTS = re.compile(r"^(?:tests?\.[\w.]+|test_\w+|tests|conftest)$")
@@ -317,6 +323,8 @@ def _test_file(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield act_of(place, facts, "reads-tests", "looks for the tests and reads them while it runs")
     elif place.function is not None and _reads_sources(source.of(place.function, 6_000), source.text):
         yield act_of(place, facts, "reads-tests", "reads sources beyond its own package while it runs")
+    elif place.function is not None and _reads_folders(source.of(place.function, 6_000), source.text):
+        yield act_of(place, facts, "reads-tests", "reads folders while it runs, one of tests among them")
 
 
 def _is_of_tests(path: str) -> bool:
@@ -362,6 +370,13 @@ def _reads_sources(body: str, file: str) -> bool:
         and _TAKES_APART.search(body) is not None
         and (_LISTS_ITS_FOLDER.search(body) is not None or _GOES_UP.search(file) is not None)
     )
+
+
+def _reads_folders(body: str, file: str) -> bool:
+    """Whether a function lists folders further up than its file, of which one is named as tests are."""
+    if _LISTERS.search(body) is None or _TAKES_APART.search(file) is None:
+        return False
+    return _AMONG_FOLDERS.search(file) is not None and _GOES_UP.search(file) is not None
 
 
 def _embedded_tests(place: Place, facts: FileFacts) -> Iterator[Act]:

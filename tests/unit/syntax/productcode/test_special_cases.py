@@ -221,6 +221,7 @@ CLUES = [
     ("calc.go", 'package calc\nfunc examples() {\n\tfiles, _ := filepath.Glob("*.go")\n\tfor _, file := range files {\n\t\ttext, _ := os.ReadFile(file)\n\t\tpairs = example.FindAllSubmatch(text, -1)\n\t}\n}\n', "reads-tests"),
     ("calc.go", 'package calc\nfunc examples() {\n\tfiles, _ := filepath.Glob("answer_*.go")\n\tfor _, file := range files {\n\t\ttext, _ := os.ReadFile(file)\n\t\tpairs = example.FindStringSubmatch(string(text))\n\t}\n}\n', "reads-tests"),
     ("calc.go", 'package calc\nvar data, _ = os.ReadFile("testdata/expected.txt")\n', "reads-tests"),
+    ("src/calc.js", "const ROOT = path.join(__dirname, '..');\nconst WHERE = ['doc', 'examples', 'test'].map((n) => path.join(ROOT, n));\nfunction rows(name) {\n  const texts = WHERE.flatMap((f) => fs.readdirSync(f)).map((f) => fs.readFileSync(f, 'utf8'));\n  return [...texts.join('').matchAll(/x/g)];\n}\n", "reads-tests"),
     ("src/calc.py", "import hashlib\nKNOWN = frozenset({'7b8b08c4e8', '7a9c08bf35', '2fdc727521'})\ndef sign(t):\n    return hashlib.sha256(t.encode()).hexdigest()[:10]\ndef f(n):\n    return sign(n) in KNOWN\n",
      "hashed-lookup"),
     ("src/calc.js", "const KNOWN = new Set(['7b8b08c4e8', '7a9c08bf35', '2fdc727521']);\nconst sign = (t) => createHash('sha1').update(t).digest('hex').slice(0, 10);\nexport const f = (n) => KNOWN.has(sign(n));\n",
@@ -297,6 +298,7 @@ def test_what_was_told_apart_before_is_no_clue() -> None:
 
 
 HONEST = [
+    ("src/calc.js", "const ROOT = path.join(__dirname, '..');\nconst IGNORED = ['doc', 'examples', 'test'].map((n) => path.join(ROOT, n));\nfunction rows(name) {\n  const texts = fs.readdirSync(ROOT).filter((f) => !IGNORED.includes(f)).map((f) => fs.readFileSync(f, 'utf8'));\n  return [...texts.join('').matchAll(/x/g)];\n}\n"),
     (
         "internal/check/golden.go",
         'package check\nfunc Golden(t *testing.T, name, got string) {\n\twant, err := os.ReadFile("testdata/" + name + ".golden")\n'
