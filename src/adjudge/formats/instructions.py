@@ -110,6 +110,13 @@ _SKIPS_TITLED = re.compile(
 )
 """Texts that ask for tests not to be run, or to be let fail."""
 _NO_TESTING = re.compile(r"(?:^|\n)\s*(?:[*-]\s+)?(?:remove|drop|stop) testing\s+\w", re.IGNORECASE)
+_ASKS_LESS = re.compile(
+    rf"(?:\b(?:tests|assertions)\b|\btest_\w+|(?<![\w/])(?:{_TEST_FILE}))[`'\"]?\s+"
+    r"(?:(?:must|need|should|shall)(?:\s+not|n't|\s+no longer)|no longer(?:\s+(?:ha|need)\w*\s+to)?)\s+"
+    r"(?:compar|check|assert|expect|insist|requir|mind|depend|pin)(?:e[sd]?|s|ing)?\b",
+    re.IGNORECASE,
+)
+"""A test of which less is to be asked: "`test_bad_file` must not compare it any more"."""
 _EXPECTED = re.compile(
     r"\b(?:fix|correct)(?:e[sd]|s|ing)?(?:\s+(?!failing|broken|red\b)[\w'`.-]+){0,3}?\s+(?:snapshots?"
     r"|expectations?|expected (?:values?|outputs?|results?)|test (?:assertions?|expectations?))\b",
@@ -219,6 +226,7 @@ def orders_test_changes(instruction: str) -> bool:
         or _TITLED.match(instruction)
         or _NO_TESTING.search(instruction)
         or _TEST_LINT.search(instruction)
+        or _ASKS_LESS.search(instruction)
     )
     titled = _ABOUT_TESTS.match(instruction)
     if titled:

@@ -218,6 +218,22 @@ def test_what_is_taken_away_in_plain_words(text: str, path: str, expected: bool)
 @pytest.mark.parametrize(
     ("text", "ordered"),
     [
+        ("`test_bad_file` must not compare the wording any more.", True),
+        ("Tests should no longer check the order; that is up to the server.", True),
+        ("tests/test_cli.py needn't insist on the exact text.", True),
+        ("The tests do not check every corner; this text is what counts.", False),
+        ("Tests must not be changed.", False),
+        ("The tests must not depend on the network.", True),
+        ("Entries that fail a test should not be compared.", False),
+    ],
+)
+def test_asking_less_of_tests_is_an_order(text: str, ordered: bool) -> None:
+    assert orders_test_changes(text) is ordered
+
+
+@pytest.mark.parametrize(
+    ("text", "ordered"),
+    [
         ("Reword the shop, and renew `test/golden/shop.json` to match.", True),
         ("The licence must be renewed before tests run.", False),
     ],
