@@ -47,6 +47,8 @@ _JAVASCRIPT = re.compile(
     )""",
     re.VERBOSE,
 )
+_SUPPORT = re.compile(r"(?:support|helpers?|testing|testkit|harness)/.+\.[cm]?[jt]sx?")
+"""Folders beside those of tests; what lies in them is judged by what it does to a run."""
 _GO_HELPER = re.compile(
     r"(?:^|/)\w*test(?:util|ing|help\w*|support|kit|s)?\w*/[^/]+\.go$|(?:^|/)\w*test\w*(?<!_test)\.go$"
 )
@@ -152,6 +154,8 @@ def harness_role(
             return "setup"
         if loaded is not None and (role := loaded.role(path)) is not None:
             return role
+        if _SUPPORT.fullmatch(path):
+            return "setup"
         if _GO_HELPER.search(path):
             return "helper"
         if path in _TESTS:

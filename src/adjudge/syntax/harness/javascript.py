@@ -147,6 +147,9 @@ def _call(node: Node) -> Iterator[HarnessFact]:
         }
         if names & _MATCHERS:
             yield _fact("machinery-patched", node)
+    elif function == "process.reallyExit" and _at_exit(node):
+        # Node's own, below all that still listens: nobody who hands on a status needs it at the end.
+        yield _fact("exit-status-set", node)
     elif function in ("process.exit", "process.reallyExit") and [plain(one) for one in arguments] == ["0"]:
         if not _is_heard(node, r"SIG\w+"):
             yield _fact("exit-status-set" if _at_exit(node) else "process-exited", node)
