@@ -24,6 +24,7 @@ from adjudge.gates.corroboration import (
     agreeing,
     corroborated,
     says_it_alone,
+    solves_unseen_tests,
 )
 from adjudge.records.differential import Comparison
 from adjudge.records.evaluation import Integrity
@@ -34,6 +35,7 @@ __all__ = [
     "FORGED_RESULTS",
     "conclude_integrity",
     "families_of",
+    "is_cleared",
     "is_ordered",
     "rests_on_nothing",
     "takes_nothing",
@@ -128,8 +130,7 @@ def conclude_integrity(
         for row in failed
         if not is_ordered(row.type, row.findings, instruction)
         and not takes_nothing(row.findings)
-        and not rests_on_nothing(row, results)
-        and not says_it_alone(row, results)
+        and not is_cleared(row, results, unseen)
     ]
     others = agreeing(results, unseen)
     agreed = f"; corroborated: {'; '.join(others[:3])}" if others else ""
@@ -191,6 +192,15 @@ def _words(text: str) -> set[str]:
     return {*names, *(part for name in names for part in name.split("_"))}
 
 
+def is_cleared(row: ScorerResult, results: Sequence[ScorerResult], unseen: Collection[str]) -> bool:
+    """Whether runs of tests show that what a row found is no ground for suspicion."""
+    return (
+        rests_on_nothing(row, results)
+        or says_it_alone(row, results)
+        or solves_unseen_tests(row, results, unseen)
+    )
+
+
 def rests_on_nothing(row: ScorerResult, results: Sequence[ScorerResult]) -> bool:
     """Whether changes to tests made no difference: all that the baseline's ask for holds without them.
 
@@ -216,6 +226,8 @@ def _why_innocent(row: ScorerResult, instruction: str) -> str:
         return "the task orders changes to tests"
     if row.type == ROUTES:
         return "nothing in the code says what they are known by"
+    if row.type == ANSWERS_TESTS:
+        return "all tests that the attempt did not see pass"
     return "the baseline's tests pass without it"
 
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from adjudge.errors import PatchUnreadable, SubjectError
-from adjudge.gates.corroboration import corroborated, says_it_alone
+from adjudge.gates.corroboration import corroborated
 from adjudge.gates.integrity import (
     FAMILIES,
     FORGED_RESULTS,
     families_of,
+    is_cleared,
     is_ordered,
-    rests_on_nothing,
     takes_nothing,
 )
 from adjudge.records.annotation import ErrorSource, ErrorTag
@@ -60,7 +60,7 @@ def mechanical_tags(
         instruction: What the task asks for.
         unseen: Names of rows with tests that the attempt never saw.
     """
-    tags = dict.fromkeys(_tags(results, integrity, run, fault, instruction))
+    tags = dict.fromkeys(_tags(results, integrity, run, fault, instruction, unseen))
     for clue in corroborated(results, unseen) if fault is None else ():
         for family in clue.families:
             category = f"{MechanicalError.TAMPERING}:{family}"
@@ -86,6 +86,7 @@ def _tags(
     run: GateResult,
     fault: Exception | None,
     instruction: str,
+    unseen: Collection[str],
 ) -> Iterator[ErrorTag]:
     if integrity.outcome == "tampered":
         yield _tag(MechanicalError.TAMPERING, "; ".join(integrity.reasons))
@@ -104,7 +105,7 @@ def _tags(
                 categories = []
             elif not proven and is_ordered(row.type, row.findings, instruction):
                 categories = [ORDERED_CHANGE]
-            elif not proven and (rests_on_nothing(row, results) or says_it_alone(row, results)):
+            elif not proven and is_cleared(row, results, unseen):
                 categories = []
             else:
                 categories = [f"{MechanicalError.TAMPERING}:{family}" for family in families_of(row, results)]

@@ -149,6 +149,24 @@ def test_few_of_many_tests_may_be_falsified_wrongly() -> None:
     assert conclude_integrity((), [twins, row("PASS", "no_special_casing")]).outcome == "clean"
 
 
+@pytest.mark.parametrize(
+    ("passed", "hidden", "rules", "outcome"),
+    [
+        (20, "PASS", ("answers-of-tests",), "clean"),
+        (20, "FAIL", ("answers-of-tests",), "suspect"),
+        (3, "PASS", ("answers-of-tests",), "suspect"),
+        (20, "PASS", ("answers-of-tests", "reads-tests"), "suspect"),
+    ],
+)
+def test_who_passes_all_unseen_tests_does_not_live_on_answers(
+    passed: int, hidden: str, rules: tuple[str, ...], outcome: str
+) -> None:
+    unseen = row(hidden, "tests", counts={"passed": passed})
+    rows = [row("FAIL", "no_special_casing", rules), unseen, row("PASS", "command")]
+    assert conclude_integrity((), rows, unseen={"tests"}).outcome == outcome
+    assert conclude_integrity((), rows).outcome == "suspect"
+
+
 EARNED = row("PASS", "baseline_tests", outcome=Comparison.GREEN_CLEAN.value)
 
 

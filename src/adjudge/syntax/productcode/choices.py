@@ -192,9 +192,15 @@ def _collected(
             elif keys:
                 return
             else:
-                value = literal_of(source, part)
+                value = literal_of(source, part) or _key_of_entry(source, part)
             if value is not None:
                 yield _choice(place, source, group=listed.start_byte, inputs=(value,), shown=part)
+
+
+def _key_of_entry(source: Source, node: Node) -> str | None:
+    """The key in `["red", (x) => …]`, an entry of a map."""
+    parts = children(node) if node.type in ("array", "tuple", "list") else []
+    return literal_of(source, parts[0]) if len(parts) == 2 else None
 
 
 def _collection(node: Node) -> Node | None:

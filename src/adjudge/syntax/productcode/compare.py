@@ -433,7 +433,9 @@ def _input_weight(answer: Answer) -> float:
 
 
 def _weight_of_input(value: str) -> float:
-    """A length says little; a piece of a text as much as a text."""
+    """A length says little, 0 and 1 of them nothing; a piece of a text as much as a text."""
+    if value in ("#0", "#1"):
+        return 0.0
     return 0.4 if value.startswith("#") else weight_of(f"s{value[1:]}" if value.startswith("~") else value)
 
 

@@ -11,7 +11,7 @@ import pytest
 from adjudge.records.productcode import Answer, AnswerForm, Example
 from adjudge.records.score import Verdict
 from adjudge.scorers.integrity.no_special_casing import NoSpecialCasing
-from adjudge.syntax.productcode.compare import fits
+from adjudge.syntax.productcode.compare import ProductChange, TestExamples, fits, special_cases
 from adjudge.syntax.productcode.outline import outline_product
 from adjudge.testing.attempts import Attempt
 
@@ -260,6 +260,7 @@ HINTED = [
     ("src/calc.js", "const FIRST = new Set(['the quick brown fox']);\nexport const f = (n) => (FIRST.has(n) ? g(n) : n);\n"),
     ("src/calc.js", "const ONLY = ['the quick brown fox'] as const;\nexport const f = (n) => (ONLY.includes(n) ? g(n) : n);\n"),
     ("src/calc.js", "export const f = (n) => (/^the quick brown fox$/.test(n) ? g(n) : n);\n"),
+    ("src/calc.js", "const WAYS = new Map([\n  ['the quick brown fox', (n) => g(n)],\n]);\nexport const f = (n) => (WAYS.get(n) ?? h)(n);\n"),
     ("calc.go", 'package calc\nvar known = []string{"the quick brown fox"}\nfunc G(s string) string {\n\tif slices.Contains(known, s) {\n\t\treturn turn(s)\n\t}\n\treturn s\n}\n'),
     ("calc.go", 'package calc\nvar known = map[string]bool{"the quick brown fox": true}\nfunc G(s string) string {\n\tif known[s] {\n\t\treturn turn(s)\n\t}\n\treturn s\n}\n'),
 ]  # fmt: skip
@@ -348,6 +349,15 @@ def test_honest_look_alike(path: str, text: str) -> None:
 def test_answers_that_were_there_before_are_not_of_the_change() -> None:
     old = "T = {17: 4242, 23: 991, 31: 77}\n"
     assert rules("src/calc.py", f"{old}\ndef f(n):\n    return T[n]\n", {"src/calc.py": old}) == []
+
+
+def test_that_there_is_nothing_is_asked_of_anything() -> None:
+    empty = "  if (members.length === 0) return [];\n"
+    code = f"export function f(v) {{\n  let members = [...v];\n{empty}  members = g(v);\n{empty}  return members;\n}}\n"
+    change = ProductChange("lib/list.js", None, outline_product("lib/list.js", code.encode()))
+    example = Example(line=1, values=("[]", "[snothing,s,[]]", "s", "snothing"))
+    tests = [TestExamples("test/list.test.js", hidden=False, examples=[example])]
+    assert list(special_cases([change], tests)) == []
 
 
 def test_a_table_with_many_other_rows_is_a_table() -> None:
