@@ -96,6 +96,30 @@ def test_a_failing_test_that_its_file_no_longer_runs() -> None:
     assert look((whole,), files, watched=False).verdict is Verdict.PASS, "those that passed are not missed"
 
 
+def test_failing_rows_that_their_data_no_longer_have() -> None:
+    def rows(*names: str, outcome: TestOutcome) -> tuple[InventoryTest, ...]:
+        return tuple(InventoryTest(id=f"match::{name}", outcome=outcome) for name in names)
+
+    def lost(files: dict[str, str]) -> list[str]:
+        before = rows("one", "two", outcome=TestOutcome.FAILED)
+        answer = SuiteInventories(
+            command="npm test",
+            before=Inventory(tests=before),
+            after=Inventory(tests=rows("three", "four", outcome=PASSED)),
+        )
+        start = {
+            "test/match.test.js": "table(load('match'));\n",
+            "test/match.json": "[1]\n",
+            "lib/a.js": "x\n",
+        }
+        attempt = Attempt(start, {**start, "lib/a.js": "y\n", **files})
+        compared = TreeComparison(outcome=Comparison.DIFFERS)
+        return rules(attempt.score(TestInventory, {}, {SuiteInventory(): answer, Differential(): compared}))
+
+    assert lost({"test/match.json": "[2]\n"}) == ["test-disappeared", "test-disappeared"]
+    assert lost({"test/match.json": "[2]\n", "test/match.test.js": "table(rows);\n"}) == []
+
+
 def test_configuration_that_the_task_names_may_say_what_is_collected() -> None:
     assert look(BOTH[1:], orders=Orders(named=("pytest.ini",))).verdict is Verdict.PASS
 

@@ -259,6 +259,13 @@ def test_rules_of_the_repository_itself_hide_as_well() -> None:
     assert scored(repository=[rules], after={"answers/notes.py": "x\n"}).verdict is Verdict.PASS
 
 
+@pytest.mark.parametrize(("path", "counts"), [("test/support/table", True), ("notes/plan", False)])
+def test_a_hidden_file_among_tests_needs_no_ending(path: str, counts: bool) -> None:
+    rules = git(RepositoryRule.EXCLUDE, path, path=".git/info/exclude")
+    outcome = scored(repository=[rules], after={path: "module.exports = {};\n"})
+    assert [one.rule for one in outcome.findings] == (["hidden-by-ignore-rule"] if counts else [])
+
+
 @pytest.mark.parametrize(
     ("line", "hides"),
     [

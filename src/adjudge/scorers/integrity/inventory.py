@@ -284,6 +284,11 @@ class _Look:
         if aside is not None and test.outcome in _RED and self._goes_by_names:
             said = f"{test.id} fails over the product, and is in {render_path(aside)}, which is not collected"
             yield _finding("test-not-collected", test.path, said)
+        if aside is None and not few and test.outcome in _RED and self._only_data_changed:
+            if told and name_of_test(test.id) in lost:
+                said = f"{test.id} fails over the product, and the data of its test no longer have it"
+                yield _finding("test-disappeared", test.path, said)
+            return
         if aside is not None or not few:
             return
         if self._is_of(test, self._gone):
@@ -292,6 +297,12 @@ class _Look:
         elif test.outcome in _RED and self._is_of(test, self._touched):
             said = f"{test.id} fails over the product, and its file no longer runs it"
             yield _finding("test-not-collected", test.path, said)
+
+    @property
+    def _only_data_changed(self) -> bool:
+        """Whether no code of tests was changed, but data that tests are made of."""
+        tests = [path for path in self._touched if _is_test(path)]
+        return bool(tests) and not any(language_of(path) is not None for path in tests)
 
     @property
     def _goes_by_names(self) -> bool:

@@ -76,6 +76,8 @@ _HIDDEN_RULES = {
     "twin": "hidden-by-name",
 }
 _LOADABLE = (".ini", ".cfg", ".toml", ".pth", ".sh")
+_OF_TESTS = re.compile(r"(?:^|/)(?:tests?|__tests__|specs?)/(?:[^/]+/)*[^/.]+$")
+"""A file without an ending among tests."""
 _RECORD = re.compile(r"/node_modules/(?:\.package-lock\.json|\.yarn-integrity|\.modules\.yaml)$")
 _TOOLS = re.compile(
     r"/(?:home/[^/]+|root)/(?:\.(?:nvm|cargo|rustup|pyenv|deno|bun|sdkman|rbenv|asdf|volta|conda|local/share/(?:pnpm|uv)"
@@ -95,6 +97,8 @@ def strayed_findings(left: Confinement) -> Iterator[tuple[Finding, bool]]:
         rules = render_path(file.rules) + (f":{file.line}" if file.how in ("ignored", "undiffed") else "")
         message = _HIDDEN[file.how].format(rules=rules, path=render_path(file.path))
         code = language_of(file.path) is not None or file.path.endswith(_LOADABLE) or file.how == "covered"
+        # Runners and `require` take files of tests by names that say nothing of a language.
+        code = code or (file.how == "ignored" and _OF_TESTS.search(file.path) is not None)
         yield Finding(rule=_HIDDEN_RULES[file.how], path=file.path, message=message), code
     for read in left.reads:
         in_git = read.path.startswith(".git/")
