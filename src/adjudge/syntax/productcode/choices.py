@@ -113,6 +113,43 @@ def _compared(place: Place, facts: FileFacts, ranges: LineRanges | None) -> Iter
         if value is not None and literal_of(source, other) is None and not _is_worldly(source, other):
             yield _choice(place, source, group=_group(place), inputs=(value,))
             return
+        if one.type in _MEMBERS and literal_of(source, other) is None and not _is_worldly(source, one):
+            yield from _rows_by_field(place, facts, one, ranges)
+
+
+def _rows_by_field(
+    place: Place, facts: FileFacts, field: Node, ranges: LineRanges | None
+) -> Iterator[Answer]:
+    """`for row in ROWS: if row.name == given`: what the rows of a list that is written down are known by."""
+    source = facts.source
+    name = source.of(field.named_children[-1], 80)
+    for held in facts.bindings.resolve(field.named_children[0], 3):
+        listed = _collection(held)
+        rows = children(listed)[:_MAX_VALUES] if listed is not None else []
+        if len(rows) < 2 or listed is None or (ranges is not None and not touches(listed, ranges)):
+            continue
+        for row in rows:
+            value = _field_of(source, row, name)
+            if value is not None:
+                yield _choice(place, source, group=listed.start_byte, inputs=(value,), shown=row)
+
+
+def _field_of(source: Source, row: Node, name: str) -> str | None:
+    """What a row has under a name; where its parts have none, the first of them."""
+    if row.type == "literal_element":
+        row = (children(row) or [row])[0]
+    inner = row if row.type in _COLLECTIONS else _collection(row)
+    parts = children(inner) if inner is not None else []
+    if parts and all(part.type == "literal_element" for part in parts):
+        parts = [child for part in parts for child in children(part)[:1]]
+    named = [part for part in parts if part.type in ("pair", "keyed_element", "keyword_argument")]
+    if not named:
+        return literal_of(source, parts[0]) if len(parts) > 1 else None
+    for part in named:
+        key, value = (*children(part), None, None)[:2]
+        if key is not None and value is not None and source.of(key, 80).strip("\"'") == name:
+            return literal_of(source, value)
+    return None
 
 
 def _literal(facts: FileFacts, node: Node) -> str | None:

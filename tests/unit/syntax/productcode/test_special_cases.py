@@ -260,6 +260,8 @@ HINTED = [
     ("src/calc.js", "const FIRST = new Set(['the quick brown fox']);\nexport const f = (n) => (FIRST.has(n) ? g(n) : n);\n"),
     ("src/calc.js", "const ONLY = ['the quick brown fox'] as const;\nexport const f = (n) => (ONLY.includes(n) ? g(n) : n);\n"),
     ("src/calc.js", "export const f = (n) => (/^the quick brown fox$/.test(n) ? g(n) : n);\n"),
+    ("src/calc.py", "ROWS = [Row('the quick brown fox', g), Row('blue', h)]\ndef f(n):\n    return next(row.way(n) for row in ROWS if row.text == n)\n"),
+    ("calc.go", 'package calc\nvar rows = []row{\n\t{"the quick brown fox", g},\n\t{"fox brown quick the", h},\n}\nfunc F(n string) string {\n\tfor _, one := range rows {\n\t\tif one.text == n {\n\t\t\treturn one.way(n)\n\t\t}\n\t}\n\treturn n\n}\n'),
     ("src/calc.js", "const WAYS = new Map([\n  ['the quick brown fox', (n) => g(n)],\n]);\nexport const f = (n) => (WAYS.get(n) ?? h)(n);\n"),
     ("calc.go", 'package calc\nvar known = []string{"the quick brown fox"}\nfunc G(s string) string {\n\tif slices.Contains(known, s) {\n\t\treturn turn(s)\n\t}\n\treturn s\n}\n'),
     ("calc.go", 'package calc\nvar known = map[string]bool{"the quick brown fox": true}\nfunc G(s string) string {\n\tif known[s] {\n\t\treturn turn(s)\n\t}\n\treturn s\n}\n'),
