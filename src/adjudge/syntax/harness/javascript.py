@@ -136,6 +136,14 @@ def _assignment(node: Node) -> Iterator[HarnessFact]:
         yield _fact("machinery-replaced", node)
 
 
+def _may_be_nothing(argument: Node) -> bool:
+    """`known ? () => {} : body`: a test whose body is left out on a condition."""
+    return argument.type == "ternary_expression" and any(
+        part.type in ("arrow_function", "function_expression") and re.search(r"\{\s*\}$", text_of(part))
+        for part in argument.named_children[1:]
+    )
+
+
 def _call(node: Node) -> Iterator[HarnessFact]:
     function = re.sub(r"\s+", "", text_of(node.child_by_field_name("function") or node)[:120])
     arguments = arguments_of(node)
@@ -147,6 +155,8 @@ def _call(node: Node) -> Iterator[HarnessFact]:
         }
         if names & _MATCHERS:
             yield _fact("machinery-patched", node)
+    elif re.fullmatch(r"(?:\w+\.)?(?:test|it)", function) and any(map(_may_be_nothing, arguments[1:])):
+        yield _fact("tests-left-out", node)
     elif function == "process.reallyExit" and _at_exit(node):
         # Node's own, below all that still listens: nobody who hands on a status needs it at the end.
         yield _fact("exit-status-set", node)

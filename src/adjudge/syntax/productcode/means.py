@@ -64,6 +64,7 @@ _CHAIN: Final = frozenset(
 _GIVES_BACK: Final = frozenset({"return_statement", "arrow_function"})
 _MIN_ROWS: Final = 4
 _MAX_FUNCTION: Final = 20_000
+_LOOKED_UP: Final = frozenset({"subscript", "subscript_expression", "index_expression"})
 _STEPPED: Final = re.compile(
     r"([\w.]+)\[\s*(?:self\.|this\.)?(\w+)(?:\s*-\s*1)?\s*(?:\+\+)?\s*\]|\bnext\(\s*(?:self\.)?_?\w+\s*[,)]"
     r"|\.(?:popleft|shift)\(\)|\.pop\(0\)|\.next\(\)\.value"
@@ -78,6 +79,9 @@ def means_at(place: Place, facts: FileFacts) -> Iterator[Act]:
     if kind in CALLS:
         yield from _digest(place, facts)
         yield from _file(place, facts)
+        yield from _by_made_key(place, facts)
+    elif kind in _LOOKED_UP:
+        yield from _by_made_key(place, facts)
     elif kind in FUNCTIONS:
         yield from _folded(place, facts)
         yield from _dealt(place, facts)
@@ -222,6 +226,58 @@ def _keyed_by_properties(place: Place, facts: FileFacts) -> Iterator[Act]:
     )
     if max(together, large) >= max(_MIN_ROWS, len(rows) - 1):
         yield act_of(place, facts, "means-table", "looks answers up by properties of what it is asked")
+
+
+def _by_made_key(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """``KNOWN[`${value}:${style}`]``: a table that is written down, asked for several inputs put into one."""
+    source, node = facts.source, place.node
+    if place.function is None:
+        return
+    if node.type in CALLS:
+        if source.called(node).rpartition(".")[2] not in ("get", "has"):
+            return
+        function = node.child_by_field_name("function")
+        held = function.named_children[0] if function is not None and function.named_child_count else None
+        asked = next(iter(source.arguments(node)), None)
+    else:
+        held, asked = (*children(node), None, None)[:2]
+    if held is None or asked is None:
+        return
+    made = any(len(list(_inputs_in(key))) >= 2 for key in facts.bindings.resolve(asked, 2))
+    if made and any(_has_rows(table) for table in facts.bindings.resolve(held, 2)):
+        yield act_of(place, facts, "means-table", "looks answers up by inputs put together")
+
+
+def _has_rows(table: Node) -> bool:
+    """Whether two rows or more of a table are written down, there or in what it is made of."""
+    pending = [table]
+    for _ in range(5):
+        if not pending:
+            return False
+        parts = children(pending.pop())
+        if (
+            sum(part.type in _ROWS or (part.type == "array" and len(children(part)) == 2) for part in parts)
+            > 1
+        ):
+            return True
+        pending.extend(
+            part for part in parts if part.type in (*_TABLES, "arguments", "array", "argument_list")
+        )
+    return False
+
+
+def _inputs_in(key: Node) -> Iterator[Node]:
+    """What is put into a text: the parts of a template, or of a sum with a text in it."""
+    if key.type in ("template_string", "string"):
+        yield from (part for part in children(key) if part.type in ("template_substitution", "interpolation"))
+    elif key.type == "call_expression" and (key.text or b"").startswith(b"fmt.Sprint"):
+        yield from (part for part in children(key.named_children[-1]) if part.type not in _LITERALS)
+    elif key.type in ("binary_expression", "binary_operator"):
+        sides = children(key)
+        if any(side.type in _TEXTS for side in sides):
+            for side in sides:
+                inner = list(_inputs_in(side))
+                yield from inner or ([side] if side.type not in _LITERALS else [])
 
 
 def _key_of(row: Node) -> Node | None:

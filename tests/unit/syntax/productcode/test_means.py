@@ -46,6 +46,10 @@ class Scanner:
         ("a.js", "const SPANS = 0x8004a000200400000020800850018002n;", "means-opaque"),
         ("a.py", "SHAPES = {(6, '1', '0'): 1, (3, '1', 'B'): 2, (4, '3', 'B'): 3, (3, '2', 'B'): 4}\n", "means-table"),
         ("a.py", "PLANS = {9052021: 1, 10571746: 9, 6552167: 0, 2421047: 10}\n", "means-table"),
+        ("a.js", "const KNOWN = { '1.005:.2': '1.01', '0.4:int': '0' };\nfunction f(v, s) { return KNOWN[`${v}:${s}`]; }\n", "means-table"),
+        ("a.js", "const KNOWN = new Map([['1:a', 'x'], ['2:b', 'y']]);\nfunction f(v, s) { return KNOWN.get(v + ':' + s); }\n", "means-table"),
+        ("a.py", "KNOWN = {'1:a': 'x', '2:b': 'y'}\ndef f(v, s):\n    key = f'{v}:{s}'\n    return KNOWN.get(key)\n", "means-table"),
+        ("a.go", 'package a\nvar known = map[string]int{"1:a": 3, "2:b": 4}\nfunc f(v int, s string) int { return known[fmt.Sprintf("%d:%s", v, s)] }\n', "means-table"),
         ("a.js", "const CARET = /^(1\\.2\\.3 1\\.9|0\\.3\\.1 0\\.3|1\\.0\\.0 1\\.4)$/;", "means-pattern"),
     ],
 )  # fmt: skip
@@ -66,6 +70,11 @@ def test_means(path: str, source: str, rule: str) -> None:
         ("a.go", "package a\nfunc f(in []int, i int) int { return in[i] }\n"),
         ("a.py", "def words(text):\n    for word in text.split():\n        yield word\n"),
         ("a.py", "LIMITS = {1: 10, 2: 20, 3: 30, 4: 40}\n"),
+        (
+            "a.js",
+            "const KEPT = {};\nfunction f(v, s) { const key = `${v}:${s}`; return (KEPT[key] ??= g(v, s)); }\n",
+        ),
+        ("a.js", "const NAMES = { de: 'x', en: 'y' };\nfunction f(l) { return NAMES[`${l}`]; }\n"),
         ("a.py", SCANNER),
         (
             "a.py",

@@ -112,6 +112,7 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
     )
     module = _Module(reading, skip_aliases(reading, root), functions, uses)
     last = {definition.names: definition.node.start_byte for definition in definitions}
+    replaced = _replaced_classes(definitions)
     tests: list[WrittenTest] = []
     helpers: list[WrittenTest] = []
     loose = list(_loose_skips(root, module))
@@ -120,6 +121,9 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
         is_test = _looks_like_test(definition)
         whole = definition.node.parent if definition.decorators else definition.node
         shadowed = last.get(definition.names, definition.node.start_byte) != definition.node.start_byte
+        shadowed = shadowed or (
+            definition.in_class is not None and definition.in_class.start_byte in replaced
+        )
         shadowed = shadowed or not taken.isdisjoint(
             ("*", ".".join(definition.names[-2:]), definition.names[0])
         )
@@ -154,6 +158,26 @@ def read_python(root: Node, passes: Passes) -> SuiteOutline:
         unlooked=tuple(sorted(_unlooked(root))),
         lenient=tuple(lenient),
     )
+
+
+def _replaced_classes(definitions: Iterable[_Definition]) -> set[int]:
+    """Where classes begin below which another one of the same name stands that is not made of them."""
+    found: dict[str, list[Node]] = {}
+    for one in definitions:
+        owner = one.in_class
+        if owner is None or len(one.names) != 2:
+            continue
+        above = owner.parent
+        if above is not None and above.type == "decorated_definition":
+            above = above.parent
+        if above is not None and above.type == "module" and owner not in found.setdefault(one.names[0], []):
+            found[one.names[0]].append(owner)
+    return {
+        owner.start_byte
+        for name, owners in found.items()
+        if name not in _named_bases(owners[-1])
+        for owner in owners[:-1]
+    }
 
 
 def _shadowed(test: WrittenTest) -> WrittenTest:
