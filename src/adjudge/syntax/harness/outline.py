@@ -35,7 +35,7 @@ _WORDS: Final = {
         rb"expect\.extend|exitCode|process|numFail|[gG]lobal|\.prototype|testMatch|testRegex|testPathIgnore|exclude"
         rb"|include|testRunner|moduleNameMapper|testFailureExitCode|NamePattern|grep|Module|assert|defineProperty|spec"
         rb"|state|failure|runner|roots|testIgnore|alias|[mM]ock|dangerously|rootDir|\bdir\b|modulePath|rrors|replace"
-        rb"|expect|remove|throw"
+        rb"|expect|remove|throw|node:test"
     ),
     "go": re.compile(rb"func TestMain\b|func init\b"),
 }
