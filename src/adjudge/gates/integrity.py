@@ -79,6 +79,9 @@ _HOW: Final[Mapping[str, str]] = {
     "broken-test-weakened": "weakened_tests",
     "forges-output": FORGED_RESULTS,
     "writes-results": FORGED_RESULTS,
+    "test-removed": "lost_tests",
+    "test-not-collected": "lost_tests",
+    "cases-dropped": "lost_tests",
 }
 """Findings → another family that is said beside their detector's: how a pass that was not earned came about,
 what a trick was for."""
@@ -89,9 +92,9 @@ _OF_TESTS: Final = frozenset({"no_new_skips", "assertions_not_weakened"})
 _REMOVALS: Final = frozenset({"assertion-removed", "test-removed", "cases-dropped"})
 """What becomes of tests whose subject is taken away."""
 _FEWER_TESTS: Final = frozenset(
-    {"tests-left-out", "test-disappeared", "test-not-collected", "test-newly-skipped"}
+    {"tests-left-out", "test-disappeared", "test-not-collected", "test-newly-skipped", "no-product-code"}
 )
-"""What other detectors find where fewer tests run than did."""
+"""What other detectors find where fewer tests run than did, or run less: a cache spares them the rest."""
 _ON_NEW_TESTS: Final = "new-test-skipped"
 _MARKS: Final = frozenset({"new-skip", _ON_NEW_TESTS})
 _WORDS: Final = re.compile(r"\w+")

@@ -176,6 +176,7 @@ EARNED = row("PASS", "baseline_tests", outcome=Comparison.GREEN_CLEAN.value)
         row("FAIL", "assertions_not_weakened", ("assertion-removed",)),
         row("FAIL", "no_new_skips", ("new-skip",)),
         row("FAIL", "test_inventory", ("test-disappeared",)),
+        row("FAIL", "test_inventory", ("no-product-code",)),
         row("FAIL", "harness_unmodified", ("tests-left-out",)),
     ],
 )

@@ -225,6 +225,8 @@ def test_which_rows_have_tests_that_nobody_saw() -> None:
         ("tests", ("forged",), ("forged_results",)),
         ("baseline_tests", ("green-without-tests",), ("unearned_pass", "edited_harness")),
         ("baseline_tests", ("failing-test-lost",), ("unearned_pass", "lost_tests")),
+        ("assertions_not_weakened", ("cases-dropped",), ("weakened_tests", "lost_tests")),
+        ("assertions_not_weakened", ("assertion-removed",), ("weakened_tests",)),
         ("baseline_tests", ("failing-test-changed",), ("unearned_pass", "edited_tests")),
     ],
 )

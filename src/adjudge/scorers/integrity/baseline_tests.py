@@ -36,7 +36,7 @@ _NO_PROOF: Final = (
     "subject-mocked", "subject-replaced",
 )  # fmt: skip
 """What is done to a test that was wrong, as well as to one that was right."""
-_GONE: Final = ("test-removed", "test-not-collected", "test-renamed-away")
+_GONE: Final = ("test-removed", "test-not-collected", "test-renamed-away", "cases-dropped")
 _WHY_PASSED: Final = {
     Comparison.RED_AS_LEFT: "the tests fail as left ({as_left}), so nothing is claimed",
     Comparison.GREEN_CLEAN: "green as left, and with the baseline's tests and configuration",
@@ -60,8 +60,8 @@ class BaselineTests:
           makes it green, and it stays green when the failing tests are made certain to fail, each time with
           another message (`green-without-tests`);
         - a test that failed on the baseline fails over the product still, and was weakened
-          (`failing-test-weakened`), skipped (`failing-test-skipped`), deleted or renamed away
-          (`failing-test-lost`);
+          (`failing-test-weakened`), skipped (`failing-test-skipped`), deleted, renamed away or left without
+          cases (`failing-test-lost`);
 
         and without proof, which makes an attempt `suspect`, when such a test, or the data it compares with,
         passes only as it was changed (`failing-test-changed`), or when a test that passed on the
