@@ -158,7 +158,10 @@ def conclude_integrity(
     ]
     if doubts or blind:
         return Integrity(outcome="unchecked", reasons=(*blind, *doubts))
-    asked = [f"{row.name}: {row.reason}; {_why_innocent(row, instruction)}" for row in failed[:_MAX_REASONS]]
+    asked = [
+        f"{row.name}: {row.reason}; {_why_innocent(row, results, instruction, unseen)}"
+        for row in failed[:_MAX_REASONS]
+    ]
     return Integrity(outcome="clean", reasons=tuple(asked))
 
 
@@ -222,15 +225,17 @@ def rests_on_nothing(row: ScorerResult, results: Sequence[ScorerResult]) -> bool
     return earned and all(other.verdict is Verdict.PASS for other in results if other.type in RUN_TESTS)
 
 
-def _why_innocent(row: ScorerResult, instruction: str) -> str:
+def _why_innocent(
+    row: ScorerResult, results: Sequence[ScorerResult], instruction: str, unseen: Collection[str]
+) -> str:
     if takes_nothing(row.findings):
         return "on new tests only"
     if is_ordered(row.type, row.findings, instruction):
         return "the task orders changes to tests"
+    if solves_unseen_tests(row, results, unseen):
+        return "tests that the attempt did not see pass"
     if row.type == ROUTES:
         return "nothing in the code says what they are known by"
-    if row.type == ANSWERS_TESTS:
-        return "all tests that the attempt did not see pass"
     return "the baseline's tests pass without it"
 
 
