@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from adjudge.formats.patterns import PathPatterns
 from adjudge.syntax.languages import default_test_globs
 
-__all__ = ["GROUPS", "HELPERS", "MODULES", "SHADOWING", "VENDORED", "ProtectedGroup", "Protection"]
+__all__ = ["DATA", "GROUPS", "HELPERS", "MODULES", "SHADOWING", "VENDORED", "ProtectedGroup", "Protection"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,8 @@ VENDORED = ProtectedGroup(
     "vendored packages", (), "tests use it as well; what is added beside it is the attempt's"
 )
 HELPERS = ProtectedGroup("helpers of tests", (), "the baseline's tests use it, and nothing else does")
+DATA = next(group for group in GROUPS if group.name == "tests")
+"""What tests read is theirs as they are."""
 MODULES = ProtectedGroup(
     "modules over tests", (), "it takes the baseline's tests out of what `go test ./...` runs"
 )

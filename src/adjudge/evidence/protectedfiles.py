@@ -6,6 +6,9 @@ of the baseline that loads it, and no other code of the baseline that does. One 
 check: that it stays harms nobody. A task that names the file makes it the product again. In Go all files of a
 folder are one: what came into a folder of such helpers is loaded with them.
 
+Data in a folder named `spec` or `specs` that has tests of the baseline in it. Specifications are kept in such
+folders, too, so the name alone does not tell.
+
 A `go.mod` that came into a folder with tests of the baseline: it makes a module of its own of them, which
 `go test ./...` passes over.
 """
@@ -17,10 +20,11 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from adjudge.contracts import Subject
-from adjudge.evidence.protected import HELPERS, MODULES, ProtectedGroup, Protection
+from adjudge.evidence.protected import DATA, HELPERS, MODULES, ProtectedGroup, Protection
+from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import EntryType, FileChange
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
-from adjudge.syntax.languages import is_third_party
+from adjudge.syntax.languages import default_test_globs, is_third_party
 from adjudge.syntax.productcode.imported import loads
 from adjudge.syntax.testcode.support import is_named_as_support, is_support
 
@@ -29,6 +33,8 @@ __all__ = ["protected_files"]
 _MAX_IMPORTERS: Final = 2_000
 _MAX_IMPORTER_BYTES: Final = 200_000
 _OF_TESTS: Final = ("tests", "test configuration")
+_SPECS: Final = re.compile(r"(?:.+/)?specs?/")
+_TESTS: Final = PathPatterns(default_test_globs())
 
 
 def protected_files(subject: Subject, protection: Protection) -> Mapping[str, ProtectedGroup]:
@@ -36,7 +42,39 @@ def protected_files(subject: Subject, protection: Protection) -> Mapping[str, Pr
     return {
         **dict.fromkeys(_changed_helpers(subject, protection), HELPERS),
         **dict.fromkeys(_modules_over_tests(subject, protection), MODULES),
+        **dict.fromkeys(_data_of_specs(subject, protection), DATA),
     }
+
+
+def _data_of_specs(subject: Subject, protection: Protection) -> set[str]:
+    """Changed files without code in folders of specs, which tests read as those under `tests/`."""
+    asked = {
+        path: found[0]
+        for change in subject.change_set.changes
+        if not change.litter
+        for path in change.paths
+        if (found := _SPECS.match(path)) is not None
+        and grammar_of(path) is None
+        and not protection.allows(path)
+        and not _names(subject.task.scenario.instruction, path)
+    }
+    if not asked:
+        return set()
+    with_tests = {
+        folder
+        for folder in set(asked.values())
+        if any(path.startswith(folder) and path in _TESTS for path in _baseline_paths(subject))
+    }
+    return {path for path, folder in asked.items() if folder in with_tests}
+
+
+def _baseline_paths(subject: Subject) -> Iterator[str]:
+    changed: set[str] = set()
+    for change in subject.change_set.changes:
+        changed.update(change.paths)
+        if change.old_type is not None:
+            yield change.old_path or change.path
+    yield from (path for path, _ in subject.contents.walk() if path not in changed)
 
 
 def _modules_over_tests(subject: Subject, protection: Protection) -> set[str]:
@@ -51,10 +89,7 @@ def _modules_over_tests(subject: Subject, protection: Protection) -> set[str]:
     }
     if not came:
         return came
-    added = {change.path for change in subject.change_set.changes if change.old_type is None}
-    gone = {path for change in subject.change_set.changes for path in change.paths[:-1]}
-    there = (path for path, _ in subject.contents.walk() if path not in added)
-    tests = [path for path in (*there, *gone) if path.endswith("_test.go")]
+    tests = [path for path in _baseline_paths(subject) if path.endswith("_test.go")]
     return {path for path in came if any(test.startswith(path.removesuffix("go.mod")) for test in tests)}
 
 

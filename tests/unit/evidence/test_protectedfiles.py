@@ -100,6 +100,33 @@ GO: Mapping[str, Thing] = {
 }
 
 
+SPECS: Mapping[str, Thing] = {
+    "src/a.js": "exports.f = 1;\n",
+    "spec/a.test.js": "require('../src/a');\n",
+    "spec/fixtures/monday.txt": "1\n",
+    "docs/spec/format.txt": "1\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("after", "held"),
+    [
+        ({"spec/fixtures/monday.txt": "2\n"}, {"spec/fixtures/monday.txt"}),
+        ({"spec/fixtures/tuesday.txt": "2\n"}, {"spec/fixtures/tuesday.txt"}),
+        ({"docs/spec/format.txt": "2\n"}, set()),
+    ],
+)
+def test_data_of_specs_belong_to_tests(after: Mapping[str, Thing], held: set[str]) -> None:
+    assert left_out(SPECS, {**SPECS, **after}) == dict.fromkeys(held, "tests")
+
+
+def test_data_of_specs_stay_where_tests_find_them() -> None:
+    after = {path: thing for path, thing in SPECS.items() if path != "spec/fixtures/monday.txt"}
+    after = {**after, "spec/papers/monday.txt": "1\n"}
+    assert set(left_out(SPECS, after)) == {"spec/fixtures/monday.txt", "spec/papers/monday.txt"}
+    assert left_out(SPECS, after, allow="spec/**") == {}
+
+
 HELPED: Mapping[str, Thing] = {
     "go.mod": "module hunk\n",
     "apply/apply.go": "package apply\n\nvar Find func() int\n",
