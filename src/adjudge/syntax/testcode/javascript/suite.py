@@ -116,7 +116,16 @@ def read_javascript(root: Node, passes: Passes) -> SuiteOutline:
             _read_helper(name, node, module) for name, node in functions.items() if not passes(node, False)
         ),
         skips=tuple(loose),
-        imports=tuple(sorted({name for names in imports.values() for name in names})),
+        imports=tuple(
+            sorted(
+                {
+                    name
+                    for source, names in imports.items()
+                    if not _HELPERS.fullmatch(source)
+                    for name in names
+                }
+            )
+        ),
         defined=tuple(sorted(functions)),
     )
 
@@ -246,6 +255,12 @@ def _tables(parts: Iterable[Node]) -> dict[str, Node]:
         for name, value in _assigned(part)
         if value is not None and value.type in TABLES
     }
+
+
+_HELPERS = re.compile(
+    r'"\.{1,2}/(?:[\w.-]+/)*(?:support|helpers?|fixtures?|testing|testkit|test-?utils?)(?:[/.-][\w./-]*)?"'
+)
+"""Where what tests use comes from: none of it is what they are about."""
 
 
 def _imports(parts: Iterable[Node]) -> dict[str, list[str]]:
