@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -22,6 +23,12 @@ REWARD = "echo '{\"reward\": 1}' > /logs/verifier/reward.json"
 def details(evaluation: Evaluation) -> dict[str, str]:
     assert evaluation.breakdown is not None, evaluation.scorers[0]
     return {key: str(value) for key, value in evaluation.breakdown.items()}
+
+
+def _way_to_the_interpreter() -> list[str]:
+    """What a sandbox has to show below its temporary folder, which stands for /var/tmp as well."""
+    home = Path(sys.prefix)
+    return [home.relative_to("/var/tmp").parts[0]] if home.is_relative_to("/var/tmp") else []
 
 
 def test_paths_user_and_environment(verify: Verify, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -59,7 +66,7 @@ echo "$KEY" >&2""",
         "cwd": "/app",
         "uid": "1000",
         "home": "[]",
-        "tmp": "[]",
+        "tmp": str(_way_to_the_interpreter()),
         "logs": "['agent', 'artifacts', 'verifier']",
         "plain": "a b",
         "fallback": "c",
