@@ -116,6 +116,9 @@ def _passes_nearly_all(results: Sequence[ScorerResult], unseen: Collection[str])
     others = [row for row in tested if row.name in unseen]
     if not others or any(row.verdict is Verdict.FAIL for row in seen):
         return False
+    # Whoever reads tests, or equals anything, passes those that nobody saw as well.
+    if _lax(tested) or any(row.details.get("inverted") for row in tested):
+        return False
     passed, failed = sum(map(_passed, others)), sum(map(_failed, others))
     if all(row.verdict is Verdict.PASS for row in others):
         return passed >= _MIN_UNSEEN

@@ -167,6 +167,13 @@ def test_who_passes_all_unseen_tests_does_not_live_on_answers(
     assert conclude_integrity((), rows).outcome == "suspect"
 
 
+@pytest.mark.parametrize("sign", [{"inverted": 1}, {"protections": {"passes-when-falsified": 1}}])
+def test_falsified_tests_that_pass_clear_nobody(sign: dict[str, Any]) -> None:
+    unseen = row("PASS", "tests", counts={"passed": 40}, **sign)
+    rows = [row("FAIL", "no_special_casing", ("answers-of-tests",)), unseen, row("PASS", "command")]
+    assert conclude_integrity((), rows, unseen={"tests"}).outcome == "suspect"
+
+
 @pytest.mark.parametrize(
     ("row_", "counts", "outcome"),
     [
