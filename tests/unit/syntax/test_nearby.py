@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from adjudge.syntax.nearby.data import near_data
+from adjudge.syntax.nearby.data import is_table, near_data
 from adjudge.syntax.nearby.literals import near_literal
 from adjudge.syntax.nearby.writing import near_source
 
@@ -204,9 +204,61 @@ test("prices of 2 kinds", async () => {
 def test_scripts_write_down_what_calls_give() -> None:
     made = near_source("shop.test.js", SCRIPT.encode(), first=1, turn=0, target="/t", seed="a")
     assert made is not None
-    assert re.search(r'__adjudge_near__\(\d+, price\("tea", 2\)\)', made.text)
-    assert re.search(r'__adjudge_near__\(\d+, await shop\.list\("a1"\)\)', made.text)
+    assert re.search(r'__adjudge_asked__\(\d+, \(\) => price\("tea", 2\)\)', made.text)
+    assert re.search(r'__adjudge_later__\(\d+, async \(\) => await shop\.list\("a1"\)\)', made.text)
     assert "try{__adjudge_near__(" in made.text
+
+
+REFUSING = {
+    "test_rows.py": """\
+def half(n):
+    if n % 2:
+        raise ValueError(n)
+    return n // 2
+
+def test_one(n):
+    got = half(n)
+    assert got == 1
+
+for n in (2, 3, 8):
+    try:
+        test_one(n)
+    except ValueError:
+        pass
+""",
+    "rows.test.cjs": """\
+function half(n) {
+  if (n % 2) throw new RangeError(n);
+  return n / 2;
+}
+async function testOne(n) {
+  const got = half(n);
+}
+async function testLater(n) {
+  const got = await half(n);
+}
+async function all() {
+  for (const n of [2, 3, 8]) {
+    try { await testOne(n); } catch {}
+    try { await testLater(n); } catch {}
+  }
+}
+all();
+""",
+}
+
+
+@pytest.mark.parametrize("name", sorted(REFUSING))
+def test_calls_that_fail_are_written_down_in_their_place(name: str, tmp_path: Path) -> None:
+    said, file = tmp_path / "said", tmp_path / name
+    file.write_text(near(name, REFUSING[name], 0, str(said)))
+    subprocess.run([sys.executable if name.endswith(".py") else "node", str(file)], check=True)
+    answers: dict[str, list[str]] = {}
+    for line in said.read_text().splitlines():
+        _, number, answer = line.split(" ", 2)
+        answers.setdefault(number, []).append(answer)
+    assert list(answers.values()).count(["1", "!", "4"]) >= 1
+    assert all(len(found) != 2 or "!" not in found for found in answers.values())
 
 
 def test_names_and_expectations_of_scripts_are_no_inputs() -> None:
@@ -272,3 +324,27 @@ def test_data_get_other_values_and_stay_what_they_are() -> None:
 @pytest.mark.parametrize("data", [b"", b"- # -", b"a1 b2_3", b"null", b"\xff 12", b"1\0", b"1\n" * 40_000])
 def test_data_without_values_are_left_alone(data: bytes) -> None:
     assert near_data(data, number=0, seed="a") is None
+
+
+TABLES = {
+    "JSON": '{"cases": [' + ", ".join(f'{{"n": {n}1, "want": {n}7}}' for n in range(1, 9)) + "]}",
+    "lines": "".join(f"{n}1 | Oak\n" for n in range(1, 9)),
+}
+
+
+@pytest.mark.parametrize("kind", sorted(TABLES))
+def test_half_of_the_rows_of_a_table_are_changed(kind: str) -> None:
+    data = TABLES[kind].encode()
+    assert is_table(data)
+    made = near_data(data, number=0, seed="a")
+    assert made is not None
+    rows = re.findall(rb"\d\d(?= \||, .want)", data), re.findall(rb"\d\d(?= \||, .want)", made)
+    assert sum(one != other for one, other in zip(*rows, strict=True)) == 4
+    assert re.findall(rb"want.: \d+", made) == re.findall(rb"want.: \d+", data)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[1, 2, 3, 4, 5]", '{"a": [{"b": 1}]}', "A letter,\nand another.\n" * 9]
+)
+def test_a_document_is_no_table(text: str) -> None:
+    assert not is_table(text.encode())

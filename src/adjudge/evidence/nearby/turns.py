@@ -15,13 +15,15 @@ from adjudge.evidence.testcommand import BaselineFiles
 from adjudge.evidence.tests.suite import find_files
 from adjudge.records.nearby import NearInput, NearSite
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
-from adjudge.syntax.nearby.data import MAX_DATA_BYTES, near_data
+from adjudge.syntax.nearby.data import MAX_DATA_BYTES, is_table, near_data
 from adjudge.syntax.productcode.files import OF_TESTS
 
 __all__ = ["Turn", "Written", "write_turns"]
 
 _TURNS: Final = 12
 """How often tests run with other inputs, and no more than most tests have literals."""
+_TABLE_TURNS: Final = 4
+"""How often more where tests take their cases from tables in files."""
 _MAX_FILES: Final = 60
 _MAX_DATA_FILES: Final = 40
 _DATA_TURN: Final = 4
@@ -71,10 +73,10 @@ class _Writer:
 
         Args:
             number: Of the run.
-            turn: Which inputs; 0 for the tests' own. In one of four it is data that are changed, where there
-                are any, and nothing else.
+            turn: Which inputs; 0 for the tests' own. In one of four, and in those for tables, it is data that
+                are changed, where there are any, and nothing else.
         """
-        of_data = bool(self.data) and turn % _DATA_TURN == 0
+        of_data = bool(self.data) and (turn % _DATA_TURN == 0 or turn > _TURNS)
         target = f"{self.target}-{number}"
         texts: dict[str, bytes] = {}
         changed: dict[tuple[str, int], list[NearInput]] = {}
@@ -104,7 +106,7 @@ class _Writer:
                 texts[f"{folder}/{name}" if folder else name] = text.encode()
         for path, data in self.data.items():
             other = (
-                near_data(data, number=turn // _DATA_TURN - 1, seed=f"{self.seed} {path}")
+                near_data(data, number=_data_number(turn), seed=f"{self.seed} {path}")
                 if of_data and turn
                 else None
             )
@@ -122,14 +124,19 @@ def write_turns(files: BaselineFiles, subject: Subject) -> Written:
     }
     seed = subject.change_set.digest.removeprefix("sha256:")[:16]
     written = Written()
+    data = _data_of_tests(files)
+    turns = _TURNS + (_TABLE_TURNS if any(map(is_table, data.values())) else 0)
     with Outliner() as outliner:
-        writer = _Writer(
-            outliner, files, sources, _data_of_tests(files), seed, f"/tmp/adjudge-near-{secrets.token_hex(8)}"
-        )
-        for number, turn in enumerate((0, *range(1, _TURNS + 1), 0)):
+        writer = _Writer(outliner, files, sources, data, seed, f"/tmp/adjudge-near-{secrets.token_hex(8)}")
+        for number, turn in enumerate((0, *range(1, turns + 1), 0)):
             made, written.sites = writer.write(number, turn)
             (written.turns if turn else written.own).append(made)
     return written
+
+
+def _data_number(turn: int) -> int:
+    """Which of the turns that change data it is."""
+    return turn // _DATA_TURN - 1 if turn <= _TURNS else _TURNS // _DATA_TURN + turn - _TURNS - 1
 
 
 def _data_of_tests(files: BaselineFiles) -> dict[str, bytes]:

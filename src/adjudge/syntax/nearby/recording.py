@@ -1,7 +1,8 @@
 """Has a test file write down what the product answered, and go on when a check fails.
 
 A value is written down where a call gives it and where a check compares it, as text in a file. What a test
-does with it stays the same. Objects are written down by what they hold, as far as anybody may look.
+does with it stays the same. Objects are written down by what they hold, as far as anybody may look. A call
+that fails is written down as well, so that the next ones are known by their number.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ __all__ = ["RECORDED", "Recordings", "beside", "prelude", "record_answers"]
 RECORDED: Final = frozenset({"python", "javascript", "typescript", "tsx", "go"})
 """Grammars whose tests can be made to write answers down."""
 _NAME: Final = "__adjudge_near__"
+_ASKED: Final = "__adjudge_asked__"
+_LATER: Final = "__adjudge_later__"
 _QUIET: Final = "__adjudge_quiet__"
 _GO_NAME: Final = "adjudgeNear__"
 _GO_VALUE: Final = "adjudgeNearValue__"
@@ -72,6 +75,13 @@ def near(n, v, seen={{}}):
         except Exception:
             pass
     return v
+def asked(n, f):
+    try:
+        v = f()
+    except Exception as e:
+        near(n, e)
+        raise
+    return near(n, v)
 def quiet(f):
     try:
         f()
@@ -115,6 +125,16 @@ function {name}(n{any}, v{any}){any} {{
     }} catch {{}}
   }}
   return v;
+}}
+function {asked}(n{any}, f{any}){any} {{
+  let v{any};
+  try {{ v = f(); }} catch (e) {{ {name}(n, new Error()); throw e; }}
+  return {name}(n, v);
+}}
+async function {later}(n{any}, f{any}){promised} {{
+  let v{any};
+  try {{ v = await f(); }} catch (e) {{ {name}(n, new Error()); throw e; }}
+  return {name}(n, v);
 }}
 """
 _GO: Final = """\
@@ -253,6 +273,8 @@ _FUNCTIONS: Final = frozenset(
     }
 )  # fmt: skip
 _PLAIN_CALLS: Final = frozenset({b"super", b"require", b"import", b"locals", b"globals", b"vars"})
+_OF_ITS_FRAME: Final = re.compile(rb"\b(?:super|locals|vars|dir|eval|exec)\s*\(")
+"""Calls that mean something else inside of a function of their own."""
 _GO_PLAIN: Final = frozenset(
     b"len cap make new append copy delete panic recover print println close complex real imag min max "
     b"string int int8 int16 int32 int64 uint uint8 uint16 uint32 uint64 float32 float64 byte rune bool "
@@ -283,11 +305,19 @@ def prelude(grammar: str, target: str) -> str:
     """What a test file has to define; of Go, `beside` has it."""
     if grammar == "python":
         text = _PYTHON.format(most=_MAX_ANSWERS, longest=_MAX_TEXT, target=target)
-        names = f"{_NAME}, {_QUIET}"
-        return f"{names} = (lambda n: (exec({text!r}, n), (n['near'], n['quiet']))[1])({{}})\n"
-    typed = ": any" if grammar != "javascript" else ""
+        names = f"{_NAME}, {_ASKED}, {_QUIET}"
+        made = "n['near'], n['asked'], n['quiet']"
+        return f"{names} = (lambda n: (exec({text!r}, n), ({made}))[1])({{}})\n"
+    typed = grammar != "javascript"
     return _JAVASCRIPT.format(
-        name=_NAME, any=typed, most=_MAX_ANSWERS, longest=_MAX_TEXT, target=f'"{target}"'
+        name=_NAME,
+        asked=_ASKED,
+        later=_LATER,
+        any=": any" if typed else "",
+        promised=": Promise<any>" if typed else "",
+        most=_MAX_ANSWERS,
+        longest=_MAX_TEXT,
+        target=f'"{target}"',
     )
 
 
@@ -344,7 +374,10 @@ def _python(node: Node, into: Recordings, generic: bool) -> None:
             return
         outer = parent if parent.type == "await" else node
         _quiet_python(outer, into)
-        into.around(outer, f"{_NAME}({into.site(outer)}, ", ")")
+        if _stays_the_same(outer) and not _OF_ITS_FRAME.search(outer.text or b""):
+            into.around(outer, f"{_ASKED}({into.site(outer)}, lambda: ", ")")
+        else:
+            into.around(outer, f"{_NAME}({into.site(outer)}, ", ")")
         if named is not None and b"assert" in named:
             for given in _given(node):
                 if given.type in _PYTHON_OPERANDS:
@@ -397,13 +430,30 @@ def _javascript(node: Node, into: Recordings, generic: bool) -> None:
         if parent.type in ("member_expression", "call_expression") and parent.named_children[0] == node:
             return
         outer = parent if parent.type == "await_expression" else node
-        into.around(outer, f"{_NAME}({into.site(outer)}, ", ")")
+        if _waits(node):
+            into.around(outer, f"{_NAME}({into.site(outer)}, ", ")")
+        elif outer is node:
+            into.around(outer, f"{_ASKED}({into.site(outer)}, () => ", ")")
+        else:
+            into.around(outer, f"(await {_LATER}({into.site(outer)}, async () => ", "))")
         statement = outer.parent
         if statement is not None and statement.type == "expression_statement":
             into.around(statement, "try{", "}catch{}")
         for given in _given(node):
             if given.type in _SCRIPT_OPERANDS and given.type != "identifier":
                 into.around(given, f"{_NAME}({into.site(given)}, ", ")")
+
+
+def _waits(call: Node) -> bool:
+    """Whether a call cannot stand inside of a plain function of its own."""
+    pending = [*call.named_children]
+    while pending:
+        one = pending.pop()
+        if one.type in ("await_expression", "yield_expression"):
+            return True
+        if one.type not in _FUNCTIONS:
+            pending += one.named_children
+    return False
 
 
 def _go(node: Node, into: Recordings, generic: bool) -> None:
