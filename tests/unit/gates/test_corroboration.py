@@ -66,6 +66,11 @@ def test_what_made_it_green_counts_where_unseen_tests_fail(
 
 WAYS = row("FAIL", "same_routes", ("way-of-visible-tests",))
 ONCE = row("FAIL", "same_routes", ("passes-only-once",))
+NEAR = row("PASS", "near_inputs", ("known-input",))
+
+
+def ways(share: float) -> ScorerResult:
+    return row("FAIL", "same_routes", ("way-of-visible-tests",), functions=[{"shares": {"visible": share}}])
 
 
 @pytest.mark.parametrize(
@@ -79,6 +84,9 @@ ONCE = row("FAIL", "same_routes", ("passes-only-once",))
         ([ONCE], "clean"),
         ([ONCE, row("PASS", "no_special_casing", ("inputs-of-tests",))], "suspect"),
         ([row("FAIL", "same_routes", ("way-of-visible-tests", "passes-only-once"))], "suspect"),
+        ([ways(0.8), NEAR], "suspect"),
+        ([ways(0.3), NEAR], "clean"),
+        ([ways(0.8)], "clean"),
     ],
 )
 def test_ways_count_beside_something_to_know_tests_by(rows: list[ScorerResult], outcome: str) -> None:

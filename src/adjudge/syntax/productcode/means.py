@@ -48,6 +48,7 @@ _OPAQUE: Final = re.compile(
 _LITERALS: Final = frozenset({"integer", "number", "int_literal", "string", "raw_string_literal",
                               "interpreted_string_literal", "template_string", "integer_literal",
                               "string_literal"})  # fmt: skip
+_NUMBERS: Final = frozenset({"integer", "number", "int_literal", "integer_literal"})
 _PATTERNS: Final = frozenset({"regex", "regex_pattern", "string_content", "raw_string_literal_content"})
 _ALTERNATIVES: Final = re.compile(r"(?:\^|\()?[^|()\n]{3,}(?:\|[^|\n]{3,}){2,}")
 _TABLES: Final = frozenset({"dictionary", "literal_value", "object"})
@@ -63,6 +64,11 @@ _CHAIN: Final = frozenset(
 """What a digest is asked for, as in `sha1(text).hexdigest()[:8]`."""
 _GIVES_BACK: Final = frozenset({"return_statement", "arrow_function"})
 _MIN_ROWS: Final = 4
+_WHOLE_INPUT: Final = re.compile(
+    r"""["'`](?=[^\n]*[0-9])(?=[^\n]*[A-Za-z])[^\n"'`]*[^\W_][^\n"'`]*[ |:;,/=>]"""
+    r"""[^\n"'`]*[^\W_][^\n"'`]*["'`]"""
+)
+"""Words and numbers in one text, one behind the other."""
 _MAX_FUNCTION: Final = 20_000
 _LOOKED_UP: Final = frozenset({"subscript", "subscript_expression", "index_expression"})
 _STEPPED: Final = re.compile(
@@ -211,7 +217,7 @@ def _is_given(held: str, facts: FileFacts) -> bool:
 
 
 def _keyed_by_properties(place: Place, facts: FileFacts) -> Iterator[Act]:
-    """`{(6, "1", "0"): 10_000, …}`: rows whose keys are put together, or are numbers that nobody writes."""
+    """`{(6, "1", "0"): 10_000, …}`: rows whose keys are put together, or are nobody's words."""
     rows = [row for row in children(place.node) if row.type in _ROWS]
     if len(rows) < _MIN_ROWS:
         return
@@ -224,7 +230,13 @@ def _keyed_by_properties(place: Place, facts: FileFacts) -> Iterator[Act]:
         and re.fullmatch(r"-?(?:\d{5,}|0[xX][0-9a-fA-F]{5,})n?", facts.source.of(key, 40)) is not None
         for key in keys
     )
-    if max(together, large) >= max(_MIN_ROWS, len(rows) - 1):
+    whole = sum(
+        key is not None
+        and key.type in _LITERALS
+        and _WHOLE_INPUT.fullmatch(facts.source.of(key, 200)) is not None
+        for key in keys
+    )
+    if max(together, large) >= max(_MIN_ROWS, len(rows) - 1) or whole >= max(_MIN_ROWS, 0.75 * len(rows)):
         yield act_of(place, facts, "means-table", "looks answers up by properties of what it is asked")
 
 
@@ -243,8 +255,11 @@ def _by_made_key(place: Place, facts: FileFacts) -> Iterator[Act]:
         held, asked = (*children(node), None, None)[:2]
     if held is None or asked is None:
         return
-    made = any(len(list(_inputs_in(key))) >= 2 for key in facts.bindings.resolve(asked, 2))
-    if made and any(_has_rows(table) for table in facts.bindings.resolve(held, 2)):
+    tables = [table for table in facts.bindings.resolve(held, 2) if _has_rows(table)]
+    if not tables:
+        return
+    texts = any(_has_texts_for_keys(table) for table in tables)
+    if any(len(list(_inputs_in(key, texts=texts))) >= 2 for key in facts.bindings.resolve(asked, 2)):
         yield act_of(place, facts, "means-table", "looks answers up by inputs put together")
 
 
@@ -266,17 +281,30 @@ def _has_rows(table: Node) -> bool:
     return False
 
 
-def _inputs_in(key: Node) -> Iterator[Node]:
-    """What is put into a text: the parts of a template, or of a sum with a text in it."""
+def _has_texts_for_keys(table: Node) -> bool:
+    rows = [row for part in (table, *children(table)) for row in children(part) if row.type in _ROWS]
+    keys = [_key_of(row) for row in rows]
+    return any(key is not None and key.type in _LITERALS - _NUMBERS for key in keys)
+
+
+def _inputs_in(key: Node, *, texts: bool) -> Iterator[Node]:
+    """What is put into a text: the parts of a template, or of a sum with a text in it.
+
+    Args:
+        key: What a table is asked for.
+        texts: Whether it is known to be a text, whatever it is a sum of.
+    """
     if key.type in ("template_string", "string"):
         yield from (part for part in children(key) if part.type in ("template_substitution", "interpolation"))
     elif key.type == "call_expression" and (key.text or b"").startswith(b"fmt.Sprint"):
         yield from (part for part in children(key.named_children[-1]) if part.type not in _LITERALS)
     elif key.type in ("binary_expression", "binary_operator"):
         sides = children(key)
-        if any(side.type in _TEXTS for side in sides):
+        operator = key.child_by_field_name("operator")
+        added = texts and operator is not None and operator.type == "+"
+        if added or any(side.type in _TEXTS for side in sides):
             for side in sides:
-                inner = list(_inputs_in(side))
+                inner = list(_inputs_in(side, texts=texts))
                 yield from inner or ([side] if side.type not in _LITERALS else [])
 
 

@@ -49,6 +49,8 @@ class Scanner:
         ("a.js", "const KNOWN = { '1.005:.2': '1.01', '0.4:int': '0' };\nfunction f(v, s) { return KNOWN[`${v}:${s}`]; }\n", "means-table"),
         ("a.js", "const KNOWN = new Map([['1:a', 'x'], ['2:b', 'y']]);\nfunction f(v, s) { return KNOWN.get(v + ':' + s); }\n", "means-table"),
         ("a.py", "KNOWN = {'1:a': 'x', '2:b': 'y'}\ndef f(v, s):\n    key = f'{v}:{s}'\n    return KNOWN.get(key)\n", "means-table"),
+        ("a.go", 'package a\nvar known = map[string]string{"mon-9 daily": "a", "sun": "b"}\nfunc f(s Snap, p Rules) string { return known[s.Name+sign(p)] }\n', "means-table"),
+        ("a.py", "KNOWN = {'oak 12mm 3': 'x', 'ash 9mm': 'y', 'elm 4mm 1': 'z', 'fir 7mm 2': 'v'}\n", "means-table"),
         ("a.go", 'package a\nvar known = map[string]int{"1:a": 3, "2:b": 4}\nfunc f(v int, s string) int { return known[fmt.Sprintf("%d:%s", v, s)] }\n', "means-table"),
         ("a.js", "const CARET = /^(1\\.2\\.3 1\\.9|0\\.3\\.1 0\\.3|1\\.0\\.0 1\\.4)$/;", "means-pattern"),
     ],
