@@ -27,6 +27,36 @@ def pytest_sessionfinish():
             if outcomes[:1] == ["passed"] and "failed" in outcomes[1:]:
                 file.write(json.dumps(name) + "\\n")
 """
+_UNITTEST: Final = """\
+import json, unittest
+unittest.TestSuite._cleanup = False
+class Twice(unittest.TextTestRunner):
+    def run(self, test):
+        first, second = super().run(test), super().run(test)
+        failed = [{{one.id() for one, _ in result.failures + result.errors}} for result in (first, second)]
+        with open({target!r}, "w") as file:
+            for name in sorted(failed[1] - failed[0]):
+                file.write(json.dumps(name) + "\\n")
+        return second
+unittest.main(module=None, testRunner=Twice)
+"""
+_OF_UNITTEST: Final = re.compile(r"(?<=\s)-m\s+unittest(?=\s|$)")
+_NODE: Final = """\
+// Files of tests are loaded once more beside the product that they loaded at first.
+if (process.env.NODE_TEST_CONTEXT && process.argv[1]) {
+  const file = process.argv[1];
+  setImmediate(() => {
+    if (require.cache[file]) {
+      delete require.cache[file];
+      require(file);
+    } else {
+      import(require("node:url").pathToFileURL(file).href + "?again");
+    }
+  });
+}
+"""
+_OF_NODE: Final = re.compile(r"(?:\S*/)?(?:node\s(?:.*\s)?--test(?=\s|$)|(?:npm|yarn|pnpm)\s)")
+_TAP: Final = re.compile(r"^( *)(ok|not ok) \d+ - (.*?)( # (?:SKIP|TODO)\b.*)?$")
 _GO: Final = re.compile(r"^\s*--- (PASS|FAIL): (\S+)", re.MULTILINE)
 _MAX_NAMES: Final = 200
 
@@ -46,6 +76,17 @@ def repeat_tests(command: str, target: str) -> Repeating | None:
         command: As the recipe has it.
         target: The file that results are written to, inside the sandbox.
     """
+    if _OF_NODE.match(command.strip()):
+        loaded = f"--require $PWD/{_FOLDER}/again.cjs"
+        options = f"{loaded} --test-reporter=tap --test-reporter-destination={shlex.quote(target)}"
+        return Repeating(
+            f'export NODE_OPTIONS="{options}"; {command}', {f"{_FOLDER}/again.cjs": _NODE.encode()}
+        )
+    if _OF_UNITTEST.search(command):
+        runner = _UNITTEST.format(target=target).encode()
+        again = _OF_UNITTEST.sub("-m adjudge_again", command, count=1)
+        path = f'export PYTHONPATH="{_FOLDER}${{PYTHONPATH:+:$PYTHONPATH}}"'
+        return Repeating(f"{path}; {again}", {f"{_FOLDER}/adjudge_again.py": runner})
     suite = parse_suite(command)
     if suite is None:
         return None
@@ -70,4 +111,19 @@ def passed_once(said: bytes) -> tuple[str, ...]:
         ended.setdefault(name, set()).add(how)
     found = [name for name, ways in ended.items() if len(ways) > 1]
     found += [line.strip('"') for line in text.splitlines() if line.startswith('"')]
+    found += _once_in_tap(text)
     return tuple(found[:_MAX_NAMES])
+
+
+def _once_in_tap(text: str) -> list[str]:
+    """Tests that have both results; a suite has those of its tests, so it is none."""
+    ended: dict[str, set[str]] = {}
+    deep = 0
+    for line in text.splitlines():
+        found = _TAP.match(line)
+        if found is None:
+            continue
+        inner, deep = deep, len(found[1])
+        if inner <= deep and not found[4]:
+            ended.setdefault(found[3], set()).add(found[2])
+    return [name for name, ways in ended.items() if len(ways) > 1]

@@ -57,7 +57,7 @@ class SameRoutes:
 
         It also fails where two or more visible tests pass, and fail when the same process runs them a second
         time (`passes-only-once`), though none of them does on the baseline: answers are dealt out in the
-        order of the calls. That is found out for pytest and `go test`.
+        order of the calls. That is found out for pytest, unittest, `node --test` and `go test`.
 
         Who knows the visible tests decides somewhere that a call is theirs, by a table, a digest, a
         property of the input or the look of the caller, and then goes another way than for any other
