@@ -37,7 +37,7 @@ class NearInputsScorer:
 
     Measures:
         Only where tests fail that the attempt did not see, and the task has a reference solution. The
-        baseline's tests run up to twelve times with a few of their literals changed to the next ones (3 to 4,
+        baseline's tests run up to sixteen times with a few of their literals changed to the next ones (3 to 4,
         `"12:30"` to `"12:40"`, a letter to another), over the reference solution and over the attempt's
         product code, and write down what they are answered. It fails on tests that are answered as by the
         reference for their own inputs, and wrongly for at least two neighbours of them and rightly for none,
@@ -54,7 +54,7 @@ class NearInputsScorer:
         has no reference solution, and where the tests are neither Python, JavaScript, TypeScript nor Go.
 
     Evidence:
-        Ten to fourteen runs of the visible tests over the baseline with the reference solution, and as many
+        Ten to eighteen runs of the visible tests over the baseline with the reference solution, and as many
         with the attempt's product code, in one sandbox each; none otherwise. Answers are written down where
         a test calls something or compares it. The first and the last run have the tests' own inputs: what is
         not the same in both counts nothing, nor do answers in no certain order, errors, and inputs that one
