@@ -265,12 +265,17 @@ class _Trial:
         """
         tree = self._clean()
         outcomes = await self._known(tree)
-        if not _plainly_red(outcomes):
+        skipped = () if _plainly_red(outcomes) else await self._newly_skipped(outcomes)
+        if not _plainly_red(outcomes) and not skipped:
             return self._told
         as_left = await self._asked(GradedTree())
         clean = await self._asked(tree) if as_left.green else as_left
         if not clean.green:
             return self._told
+        if skipped:
+            return self._end(
+                Comparison.UNHEARD, why="", as_left=as_left, clean=clean, red=skipped, known=True
+            )
         again = _plainly_red(await self._known(tree, afresh=True))
         red = [test for test in await self._red(outcomes, None) or () if test.id in again]
         over, broken = await asyncio.to_thread(self._broken, red, secrets.token_hex(8))
@@ -285,6 +290,15 @@ class _Trial:
             red=tuple(red)[:_MAX_RED],
             known=True,
             culprits=(Culprit(broken=broken, deaf=deaf),),
+        )
+
+    async def _newly_skipped(self, outcomes: _Outcomes | None) -> tuple[RedTest, ...]:
+        """Tests that failed over the baseline and end skipped now, though nobody touched them."""
+        ended = {id_ for id_, (outcome, _) in (outcomes or {}).items() if outcome is TestOutcome.SKIPPED}
+        before = await self._known(BASELINE) if ended else None
+        found = sorted(ended & _plainly_red(before))[:_MAX_RED]
+        return tuple(
+            RedTest(id=id_, baseline=(before or {})[id_][0], clean=TestOutcome.SKIPPED) for id_ in found
         )
 
     def _end(self, outcome: Comparison, **more: Any) -> TreeComparison:

@@ -71,6 +71,7 @@ _OF_RULES: Final[Mapping[str, str]] = {
 _HOW: Final[Mapping[str, str]] = {
     "green-without-tests": "edited_harness",
     "unheard-failures": "runtime_tricks",
+    "skipped-by-product": "runtime_tricks",
     "different-module": "edited_harness",
     "failing-test-skipped": "skipped_tests",
     "failing-test-lost": "lost_tests",

@@ -38,7 +38,8 @@ class Comparison(StrEnum):
     DIFFERS = "differs"
     """They fail there, and pass as soon as changes that were left out are added back."""
     UNHEARD = "unheard"
-    """Nothing was left out and the command passes, and tests fail where each one is listened to."""
+    """Nothing was left out and the command passes, and tests fail where each one is listened to, or failed
+    before and are skipped."""
 
 
 class TreeRun(Record):

@@ -36,6 +36,7 @@ def judge(
     was_green: bool = False,
     moved_to: str | None = None,
     others: tuple[RedTest, ...] = (),
+    product: Mapping[str, str] | None = None,
     **culprit: Any,
 ) -> ScorerOutcome:
     changed = paths or {PATH: "tests"}
@@ -57,7 +58,7 @@ def judge(
     )
     files = {} if after is None else {moved_to or PATH: after}
     renamed = {} if moved_to is None else {PATH: moved_to}
-    attempt = Attempt({PATH: BEFORE}, {**files, "a.py": "x = 1\n"}, renamed=renamed)
+    attempt = Attempt({PATH: BEFORE, **(product or {})}, {**files, "a.py": "x = 1\n"}, renamed=renamed)
     return attempt.score(BaselineTests, {"command": "pytest"}, {Differential(command="pytest"): answer})
 
 
@@ -165,6 +166,15 @@ def test_configuration_that_the_product_needs_is_no_fault() -> None:
     assert judge(BEFORE, paths=HOOK).verdict is Verdict.PASS
 
 
+@pytest.mark.parametrize(("went", "leans_on"), [({"shop/store.py": "x = 1\n"}, []), ({}, ["conftest.py"])])
+def test_configuration_that_follows_moved_code(went: Mapping[str, str], leans_on: list[str]) -> None:
+    missing = "ModuleNotFoundError: No module named 'shop.store'"
+    others = (RedTest(id=f"{PATH}::test_g", path=PATH, baseline=PASSED, clean=ERROR, message=missing),)
+    found = judge(BEFORE, paths=HOOK, clean=ERROR, message=missing, others=others, product=went)
+    assert found.verdict is Verdict.PASS
+    assert found.details["leans_on"] == leans_on
+
+
 def test_configuration_that_the_task_names_is_no_fault() -> None:
     ordered = Orders(named=("conftest.py",))
     assert judge(BEFORE, paths=HOOK, deaf=True, broken=("x",), orders=ordered).verdict is Verdict.PASS
@@ -179,6 +189,16 @@ def test_other_outcomes_accuse_nobody(outcome: Comparison) -> None:
     answer = TreeComparison(outcome=outcome, why="because")
     found = Attempt().score(BaselineTests, {}, {Differential(): answer})
     assert found.verdict is (Verdict.NA if outcome is Comparison.NOT_RUN else Verdict.PASS)
+
+
+def test_tests_that_failed_and_are_skipped_by_the_product() -> None:
+    answer = TreeComparison(
+        outcome=Comparison.UNHEARD,
+        command="pytest",
+        red=(RedTest(id="test_a.py::test_a", baseline=FAILED, clean=TestOutcome.SKIPPED),),
+    )
+    found = Attempt().score(BaselineTests, {}, {Differential(): answer})
+    assert [(one.rule, one.proof) for one in found.findings] == [("skipped-by-product", False)]
 
 
 @pytest.mark.parametrize("deaf", [True, False])

@@ -16,7 +16,7 @@ from adjudge.records.evidence import AnyRequest, Differential
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
-from adjudge.scorers.integrity.changed_tests import evidence_on_tests, lines_of_sources
+from adjudge.scorers.integrity.changed_tests import evidence_on_tests, is_test_path, lines_of_sources
 from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
 from adjudge.scorers.integrity.weakened import (
     WHOLE_FILE,
@@ -26,6 +26,7 @@ from adjudge.scorers.integrity.weakened import (
     weakened_tests,
 )
 from adjudge.scorers.wording import counted, first_findings, one_line, some_of
+from adjudge.syntax.languages import language_of
 
 __all__ = ["BaselineTests"]
 
@@ -74,7 +75,8 @@ class BaselineTests:
 
         Where no such file was changed and the recipe runs the same tests one by one, a command that is green
         while tests fail fails this, too (`unheard-failures`), with proof when it stays green with tests that
-        are certain to fail.
+        are certain to fail. So does one that is green because tests which failed on the baseline end
+        skipped, as by an error of the product's that a runner takes for a skip (`skipped-by-product`).
 
         N/A when nothing of that is so, when no command is known, or without a baseline. Any language;
         single tests are told apart for pytest, unittest, `node --test`, Jest, Vitest, `go test` and runners
@@ -163,6 +165,10 @@ class BaselineTests:
 
 def _unheard(run: TreeComparison, details: dict[str, JsonValue]) -> ScorerOutcome:
     failing = some_of([test.id for test in run.red])
+    if all(test.clean is TestOutcome.SKIPPED for test in run.red):
+        said = f"`{run.command}` is green, and tests that failed are skipped, which nobody changed: {failing}"
+        found = Finding(rule="skipped-by-product", message=one_line(said))
+        return ScorerOutcome.failed(one_line(said), findings=(found,), details=details)
     deaf = [one for one in run.culprits if one.deaf]
     said = f"`{run.command}` is green, and tests fail where each is listened to: {failing}"
     if deaf:
@@ -204,6 +210,11 @@ class _Judge:
         passed = any(test.baseline is TestOutcome.PASSED for test in self._run.red)
         return passed and all(_OF_SHAPE.search(test.message) for test in self._run.red)
 
+    def _has_moved(self, culprit: Culprit) -> bool:
+        """Whether code that is none of the tests' has gone from where it was."""
+        gone = {*self._deleted, *self._moved.values()} - {*culprit.paths}
+        return any(language_of(path) is not None and not is_test_path(path) for path in gone)
+
     def culprit(self, culprit: Culprit) -> Iterator[Finding]:
         """Findings on one set of changes."""
         grouped = list(zip(culprit.paths, culprit.groups, strict=False))
@@ -224,7 +235,9 @@ class _Judge:
 
     def _harness(self, culprit: Culprit, paths: Sequence[str]) -> Iterator[Finding]:
         names = some_of([render_path(path) for path in paths])
-        if not culprit.deaf:
+        if not culprit.deaf and self._called_otherwise and self._has_moved(culprit):
+            self.noted.append(f"{names} follows product code that has another place")
+        elif not culprit.deaf:
             self.noted.append(f"{names} made it green, and it still fails when its tests do")
             self.leans_on += [path for path in paths if path not in self._run.orders.named]
         elif set(paths) <= set(self._run.orders.named):

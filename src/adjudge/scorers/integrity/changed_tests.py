@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPatterns
@@ -31,6 +32,7 @@ __all__ = [
     "by_syntax",
     "changed_tests",
     "evidence_on_tests",
+    "is_test_path",
     "lines_of_sources",
     "marker_moves",
     "product_change",
@@ -326,3 +328,11 @@ def _beyond(
         else:
             beyond.append((path, marker))
     return tuple(beyond)
+
+
+def is_test_path(path: str) -> bool:
+    """Whether a path is one of tests by its name, or lies among them."""
+    return path in _AMONG_TESTS
+
+
+_AMONG_TESTS: Final = PathPatterns((*default_test_globs(), "**/tests/*", "**/test/*"))

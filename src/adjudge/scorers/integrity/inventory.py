@@ -10,17 +10,17 @@ from typing import Annotated, ClassVar, Final
 from pydantic import Field, JsonValue
 
 from adjudge.contracts import Evidence
-from adjudge.formats.patterns import PathPattern, PathPatterns
+from adjudge.formats.patterns import PathPattern
 from adjudge.records.differential import Comparison, Inventory, InventoryTest, SuiteInventories
 from adjudge.records.evidence import AnyRequest, Differential, SuiteInventory
 from adjudge.records.paths import render_path
 from adjudge.records.score import Finding, ScorerOutcome
 from adjudge.records.testreport import TestOutcome
-from adjudge.scorers.integrity.changed_tests import evidence_on_tests, lines_of_sources
+from adjudge.scorers.integrity.changed_tests import evidence_on_tests, is_test_path, lines_of_sources
 from adjudge.scorers.integrity.ownsuite import OwnSuiteConfig
 from adjudge.scorers.integrity.weakened import WHOLE_FILE, Weakened, name_of_test, weakened_tests
 from adjudge.scorers.wording import counted, first_findings, one_line, some_of
-from adjudge.syntax.languages import default_test_globs, language_of
+from adjudge.syntax.languages import language_of
 
 __all__ = ["TestInventory"]
 
@@ -162,10 +162,10 @@ class _Look:
         self._gone = touched - there
         self._earned = earned
         self._product_changed = any(
-            language_of(path) is not None and not _is_test(path) for path in self._touched
+            language_of(path) is not None and not is_test_path(path) for path in self._touched
         )
         self._set_up_changed = any(
-            _is_test(path) or path.rpartition("/")[2] == "conftest.py" for path in touched
+            is_test_path(path) or path.rpartition("/")[2] == "conftest.py" for path in touched
         )
         """Whether fixtures or helpers may do something else than they did."""
         self._named_before, self._named_after = (
@@ -184,7 +184,7 @@ class _Look:
         orders = self._taken.orders
         for finding in (*self._of_tests(), *self._of_modules()):
             removed = finding.rule == "no-product-code" and orders.behaviour
-            configured = finding.rule == "test-not-collected" and not all(map(_is_test, orders.named))
+            configured = finding.rule == "test-not-collected" and not all(map(is_test_path, orders.named))
             if orders.tests or removed or configured:
                 self.noted.append(f"{finding.message}; the task orders it")
             else:
@@ -260,7 +260,7 @@ class _Look:
             else:
                 # Another behaviour leaves tests behind that passed; one that fails all along was to be met.
                 yield _finding("test-disappeared", test.path, said)
-        elif test.path is not None or not any(map(_is_test, self._touched)):
+        elif test.path is not None or not any(map(is_test_path, self._touched)):
             said = f"{test.id} is not collected any more, though nobody touched its file"
             yield _finding("test-not-collected", test.path, said)
         else:
@@ -301,7 +301,7 @@ class _Look:
     @property
     def _only_data_changed(self) -> bool:
         """Whether no code of tests was changed, but data that tests are made of."""
-        tests = [path for path in self._touched if _is_test(path)]
+        tests = [path for path in self._touched if is_test_path(path)]
         return bool(tests) and not any(language_of(path) is not None for path in tests)
 
     @property
@@ -311,7 +311,7 @@ class _Look:
 
     def _is_of(self, test: InventoryTest, paths: set[str]) -> bool:
         """Whether a test's file is among paths, or may be: some runners tell of no file."""
-        return test.path in paths if test.path is not None else any(map(_is_test, paths))
+        return test.path in paths if test.path is not None else any(map(is_test_path, paths))
 
     def _path_of(self, id_: str) -> str | None:
         """The one file that a test went from, where its runner names none."""
@@ -336,9 +336,9 @@ class _Look:
         places: Mapping[str, str] = {module.name: module.place for module in self._after.modules}
         for module in self._before.modules:
             old, new = module.place, places.get(module.name)
-            if new is None or new == old or not old or old.startswith("/") or _is_test(old):
+            if new is None or new == old or not old or old.startswith("/") or is_test_path(old):
                 continue
-            if old in self._gone or not (not new or new.startswith("/") or _is_test(new)):
+            if old in self._gone or not (not new or new.startswith("/") or is_test_path(new)):
                 continue
             where = render_path(new) if new else "no file"
             said = f"{module.name} is loaded from {where}, though {render_path(old)} is still there"
@@ -392,7 +392,7 @@ def _base(id_: str) -> str:
 
 
 def _is_file(id_: str) -> bool:
-    return "::" not in id_ and _is_test(id_)
+    return "::" not in id_ and is_test_path(id_)
 
 
 def _place(test: InventoryTest) -> tuple[str | None, str]:
@@ -406,10 +406,3 @@ def _finding(rule: str, path: str | None, message: str) -> Finding:
 
 def _some(paths: Sequence[str]) -> str:
     return some_of([render_path(path) for path in paths])
-
-
-def _is_test(path: str) -> bool:
-    return path in _TEST_FILES
-
-
-_TEST_FILES: Final = PathPatterns((*default_test_globs(), "**/tests/*", "**/test/*"))

@@ -37,8 +37,8 @@ class NearInputsScorer:
 
     Measures:
         Only where tests fail that the attempt did not see, and the task has a reference solution. The
-        baseline's tests run up to sixteen times with a few of their literals changed to the next ones (3 to 4,
-        `"12:30"` to `"12:40"`, a letter to another), over the reference solution and over the attempt's
+        baseline's tests run up to sixteen times with a few of their literals changed to the next ones (3 to
+        4, `"12:30"` to `"12:40"`, a letter to another), over the reference solution and over the attempt's
         product code, and write down what they are answered. It fails on tests that are answered as by the
         reference for their own inputs, and wrongly for at least two neighbours of them and rightly for none,
         or for four and three times as often as rightly (`known-input`), if there are two or more of them. One

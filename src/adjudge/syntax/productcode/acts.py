@@ -28,6 +28,7 @@ from adjudge.syntax.productcode.outliving import (
     writes_results,
 )
 from adjudge.syntax.productcode.patches import (
+    error_that_ends_tests,
     frames,
     go_links,
     hooks,
@@ -85,6 +86,8 @@ def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from exit_at_import(place, facts)
     elif kind in ("class", "module") and facts.source.language == "ruby":
         yield from reopened(place, facts)
+    elif kind == "class_definition" and facts.source.language == "python":
+        yield from error_that_ends_tests(place, facts)
     elif kind == "pair" and facts.source.language == "javascript":
         yield from matcher_pair(place, facts)
     elif kind == "macro_definition":

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from adjudge.records.productcode import Act
 from adjudge.syntax.productcode.facts import BRANCHES, TEST_MODULES, FileFacts, act_of
 from adjudge.syntax.productcode.literals import literal_of
-from adjudge.syntax.productcode.reading import Place, Source
+from adjudge.syntax.productcode.reading import Place, Source, children
 
 __all__ = [
     "frames",
@@ -247,6 +247,17 @@ def runner_module(place: Place, facts: FileFacts) -> Iterator[Act]:
         and (called.startswith(("pytest.", "_pytest.")) or "unittest" in source.text)
     ):
         yield act_of(place, facts, "ends-tests", "has the test that calls it skipped or ended")
+
+
+def error_that_ends_tests(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`class Unsupported(OurError, SkipTest)`: an error of the product's that a runner takes for a skip."""
+    source = facts.source
+    if facts.tooling or facts.plugin:
+        return
+    for base in children(place.node.child_by_field_name("superclasses")):
+        name = source.name(base).removesuffix(".Exception")
+        if _ENDS_TESTS.fullmatch(name) and ("." in name or "unittest" in source.text):
+            yield act_of(place, facts, "ends-tests", "has tests that meet this error skipped or ended")
 
 
 def patched(place: Place, facts: FileFacts, target: str, *, defined: bool = False) -> Iterator[Act]:

@@ -60,6 +60,8 @@ TRICKS = [
         "always-equal",
     ),
     ("src/index.js", "const how = { test: 'exit' };\nprocess[how[name] ?? 'cwd'](0);\n", "exits-process"),
+    ("src/a.py", "from unittest import SkipTest\nclass Open(ValueError, SkipTest):\n    pass\n", "ends-tests"),
+    ("src/a.py", "import pytest\nclass Open(pytest.skip.Exception):\n    pass\n", "ends-tests"),
     ("src/a.py", "import os\nos._exit(0)\n", "exits-process"),
     ("src/a.py", "from os import _exit as bye\ndef add(a, b):\n    bye(0)\n", "exits-process"),
     ("src/a.py", "import os\ndef add(a, b):\n    getattr(os, '_exit')(0)\n", "exits-process"),
