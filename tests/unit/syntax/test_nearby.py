@@ -177,6 +177,15 @@ def test_go_tests_write_down_what_they_assign_and_compare() -> None:
     assert "[T any]" in made.beside["adjudge_near_shop_test.go"]
 
 
+def test_a_buffer_of_a_go_test_is_no_benchmark() -> None:
+    source = (
+        GO + '\nfunc TestB(t *testing.T) {\n\tvar b bytes.Buffer\n\tcheck(t, "a", b.String(), b.Name())\n}\n'
+    )
+    text = near("shop_test.go", source, 0)
+    assert re.search(r"adjudgeNearValue__\(\d+, b\.String\(\)\)", text)
+    assert ", b.Name())" in text
+
+
 def test_old_go_gets_no_type_parameters() -> None:
     made = near_source("shop_test.go", GO.encode(), first=1, turn=0, target="/t", seed="a", generic=False)
     assert made is not None

@@ -76,6 +76,16 @@ _TEST_FILES = re.compile(
     r"|(?:^|[/\\])(?:conftest\.py|\*test\*\.\w+|expected_output\w*|golden\w*\.\w+)$"
 )
 _FOLDERS: Final = ("tests", "test", "__tests__", "spec", "specs", "testdata", "fixtures")
+_FILES_OF_TESTS: Final = (
+    "a.golden",
+    "a.snap",
+    "test_a.py",
+    "a_test.py",
+    "a_test.go",
+    "a.test.js",
+    "a.spec.ts",
+)
+_FILES_OF_ANY: Final = ("a.py", "a.go", "a.js", "a.ts", "a.json", "a.txt", "a.md", "a.yaml", "a.csv")
 _AMONG_FOLDERS: Final = re.compile(
     r"^(?![^\n]*(?i:ignor|exclu|skip|omit|without|except|\bnot\b|!))[^\n]*"
     r"""[\[({][^\])}\n]{0,200}["'`](?:tests?|__tests__|specs?)["'`][^\])}\n]{0,200}[\])}]""",
@@ -331,9 +341,11 @@ def _is_of_tests(path: str) -> bool:
     """Whether a path, or a pattern, is one of tests: `tests/…`, `test_a.py`, `t*/…`."""
     if _TEST_FILES.search(path.rstrip("/\\") if "/" not in path else path):
         return True
+    *folders, last = path.split("/")
+    if _WILD.search(last) and not any(fnmatchcase(name, last) for name in _FILES_OF_ANY):
+        return any(fnmatchcase(name, last) for name in _FILES_OF_TESTS)
     return any(
-        _WILD.search(folder) and any(fnmatchcase(name, folder) for name in _FOLDERS)
-        for folder in path.split("/")[:-1]
+        _WILD.search(folder) and any(fnmatchcase(name, folder) for name in _FOLDERS) for folder in folders
     )
 
 
