@@ -185,6 +185,11 @@ def render_protected() -> str:
         f"| {modules.name} | {_cell(modules.reason)} | an added `go.mod` below the root, above tests of the "
         "baseline, unless the task names it |"
     )
+    scripts = protected.SCRIPTS
+    parts.append(
+        f"| {scripts.name} | {_cell(scripts.reason)} | changed scripts that start a test runner and that "
+        "`package.json` or a makefile of the baseline names, unless the task does |"
+    )
     merged = ", ".join(f"`{name}`" for name in testconfig.MERGED)
     parts.append(
         f"\n{merged} hold settings of the product as well: their test sections come from the baseline, all "

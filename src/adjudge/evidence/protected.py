@@ -16,7 +16,17 @@ from dataclasses import dataclass
 from adjudge.formats.patterns import PathPatterns
 from adjudge.syntax.languages import default_test_globs
 
-__all__ = ["DATA", "GROUPS", "HELPERS", "MODULES", "SHADOWING", "VENDORED", "ProtectedGroup", "Protection"]
+__all__ = [
+    "DATA",
+    "GROUPS",
+    "HELPERS",
+    "MODULES",
+    "SCRIPTS",
+    "SHADOWING",
+    "VENDORED",
+    "ProtectedGroup",
+    "Protection",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +97,9 @@ VENDORED = ProtectedGroup(
 HELPERS = ProtectedGroup("helpers of tests", (), "the baseline's tests use it, and nothing else does")
 DATA = next(group for group in GROUPS if group.name == "tests")
 """What tests read is theirs as they are."""
+SCRIPTS = ProtectedGroup(
+    "scripts that run tests", (), "a command of the baseline's starts it to run its tests"
+)
 MODULES = ProtectedGroup(
     "modules over tests", (), "it takes the baseline's tests out of what `go test ./...` runs"
 )

@@ -9,6 +9,9 @@ folder are one: what came into a folder of such helpers is loaded with them.
 Data in a folder named `spec` or `specs` that has tests of the baseline in it. Specifications are kept in such
 folders, too, so the name alone does not tell.
 
+Scripts of the baseline's that run its tests: a package's script or a make target names them, and they start
+a test runner.
+
 A `go.mod` that came into a folder with tests of the baseline: it makes a module of its own of them, which
 `go test ./...` passes over.
 """
@@ -20,7 +23,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from adjudge.contracts import Subject
-from adjudge.evidence.protected import DATA, HELPERS, MODULES, ProtectedGroup, Protection
+from adjudge.evidence.protected import DATA, HELPERS, MODULES, SCRIPTS, ProtectedGroup, Protection
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import EntryType, FileChange
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
@@ -33,6 +36,11 @@ __all__ = ["protected_files"]
 _MAX_IMPORTERS: Final = 2_000
 _MAX_IMPORTER_BYTES: Final = 200_000
 _OF_TESTS: Final = ("tests", "test configuration")
+_SCRIPT_ENDINGS: Final = (".js", ".mjs", ".cjs", ".ts", ".py", ".sh", ".bash", ".rb")
+_NAMES_SCRIPTS: Final = ("package.json", "Makefile", "makefile", "GNUmakefile", "justfile", "tox.ini")
+_RUNS_TESTS: Final = re.compile(
+    rb"""["'\s]--test["'\s,]|\bnode:test\b|\bpytest\b|\bunittest\b|\bgo["',\s]+test\b|\b(?:jest|vitest|mocha|rspec)\b"""
+)
 _SPECS: Final = re.compile(r"(?:.+/)?specs?/")
 _TESTS: Final = PathPatterns(default_test_globs())
 
@@ -43,7 +51,40 @@ def protected_files(subject: Subject, protection: Protection) -> Mapping[str, Pr
         **dict.fromkeys(_changed_helpers(subject, protection), HELPERS),
         **dict.fromkeys(_modules_over_tests(subject, protection), MODULES),
         **dict.fromkeys(_data_of_specs(subject, protection), DATA),
+        **dict.fromkeys(_changed_scripts(subject, protection), SCRIPTS),
     }
+
+
+def _changed_scripts(subject: Subject, protection: Protection) -> set[str]:
+    """The baseline's paths of changed scripts that its own commands start to run tests."""
+    asked = {
+        change.old_path or change.path: change
+        for change in subject.change_set.changes
+        if change.old_type is EntryType.FILE and not change.litter
+    }
+    found = {
+        path
+        for path, change in asked.items()
+        if path.endswith(_SCRIPT_ENDINGS)
+        and not is_third_party(path)
+        and not protection.allows(path)
+        and protection.of(path, in_baseline=True) is None
+        and not _names(subject.task.scenario.instruction, path)
+        and _RUNS_TESTS.search(subject.contents.old(change, max_bytes=MAX_SOURCE_BYTES))
+    }
+    if not found:
+        return found
+    said = b"\n".join(_baseline_text(name, asked, subject) for name in _NAMES_SCRIPTS)
+    return {
+        path for path in found if re.search(rb"(?<![\w./-])(?:\./)?%s\b" % re.escape(path.encode()), said)
+    }
+
+
+def _baseline_text(path: str, changed: Mapping[str, FileChange], subject: Subject) -> bytes:
+    change = changed.get(path)
+    if change is not None:
+        return subject.contents.old(change, max_bytes=MAX_SOURCE_BYTES)
+    return subject.contents.read(path, max_bytes=MAX_SOURCE_BYTES) or b""
 
 
 def _data_of_specs(subject: Subject, protection: Protection) -> set[str]:

@@ -135,13 +135,28 @@ class ReportRunCollector:
     async def _run(
         self, request: ReportRun, subject: Subject, graded: Graded, under: WorkspaceTree, name: str
     ) -> ReportedTests:
-        limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
-        patterns = PathPatterns(request.reports)
-        stale = _stale(patterns, subject) if request.reports else []
+        """Run the command with a reporter, and without one where that may have been too much for it."""
         reporting = None
         if not request.reports:
             report = PurePosixPath(f"/tmp/report-{secrets.token_hex(8)}")
             reporting = add_reporter(request.command, report)
+        answer = await self._run_with(reporting, request, subject, graded, under, name)
+        if reporting is None or reporting.certain or answer.source == "reporter":
+            return answer
+        return await self._run_with(None, request, subject, graded, under, f"{name}-plain")
+
+    async def _run_with(
+        self,
+        reporting: Reporting | None,
+        request: ReportRun,
+        subject: Subject,
+        graded: Graded,
+        under: WorkspaceTree,
+        name: str,
+    ) -> ReportedTests:
+        limits = self._base.limits.model_copy(update={"wall_s": request.timeout_s})
+        patterns = PathPatterns(request.reports)
+        stale = _stale(patterns, subject) if request.reports else []
         output = bytearray()
 
         def observe(stream: Literal["stdout", "stderr"], data: bytes) -> None:

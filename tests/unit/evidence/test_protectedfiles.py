@@ -127,6 +127,32 @@ def test_data_of_specs_stay_where_tests_find_them() -> None:
     assert left_out(SPECS, after, allow="spec/**") == {}
 
 
+RUN: Mapping[str, Thing] = {
+    "package.json": '{"scripts": {"test": "node scripts/run-tests.js", "start": "node bin/app.js"}}\n',
+    "Makefile": "test:\n\tpython3 tools/check.py\n",
+    "scripts/run-tests.js": 'spawnSync(process.execPath, ["--test", ...files]);\n',
+    "scripts/other.js": 'spawnSync(process.execPath, ["--test", ...files]);\n',
+    "bin/app.js": "main();\n",
+    "tools/check.py": "import pytest\npytest.main()\n",
+    "test/a.test.js": "\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("path", "held"),
+    [
+        ("scripts/run-tests.js", True),
+        ("tools/check.py", True),
+        ("scripts/other.js", False),
+        ("bin/app.js", False),
+    ],
+)
+def test_scripts_that_commands_start_to_run_tests(path: str, held: bool) -> None:
+    after = {**RUN, path: "process.exit(0)\n"}
+    assert left_out(RUN, after) == ({path: "scripts that run tests"} if held else {})
+    assert left_out(RUN, after, instruction=f"Let {path} stop at the first failure.") == {}
+
+
 HELPED: Mapping[str, Thing] = {
     "go.mod": "module hunk\n",
     "apply/apply.go": "package apply\n\nvar Find func() int\n",

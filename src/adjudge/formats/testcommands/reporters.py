@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from pathlib import PurePosixPath
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from adjudge.formats.testcommands.words import command_words
 
@@ -20,6 +20,17 @@ class Reporting(NamedTuple):
     """A name from `adjudge.testreports`."""
     report: PurePosixPath | None
     """Where it writes it; None when the report is what it prints."""
+    certain: bool = True
+    """Whether the runner is known. If not, it may be another one, which writes no report or ends at once."""
+
+
+_STARTERS: Final = frozenset({"npm", "yarn", "pnpm"})
+"""Programs that start whatever a package says; node's own runner may be behind it."""
+
+
+def _is_script(words: list[str]) -> bool:
+    """Whether `node` is given a file to run."""
+    return bool(words) and words[0].endswith((".js", ".mjs", ".cjs"))
 
 
 def _reports_to_file(words: list[str]) -> bool:
@@ -46,6 +57,9 @@ def add_reporter(command: str, report: PurePosixPath) -> Reporting | None:
         after = [word for word in after if not word.startswith("--test-reporter=")]
         added = ["--test-reporter=junit", f"--test-reporter-destination={report}"]
         return Reporting(shlex.join([*before, *added, *after]), "junit", report)
+    if program in _STARTERS or (program == "node" and "--test" not in after and _is_script(after)):
+        options = f"--test-reporter=junit --test-reporter-destination={report}"
+        return Reporting(f"env NODE_OPTIONS={shlex.quote(options)} {command}", "junit", report, certain=False)
     if program == "jest" and not any(word.startswith(("--json", "--outputFile")) for word in after):
         return Reporting(shlex.join([*words, "--json", f"--outputFile={report}"]), "jest", report)
     if program == "vitest" and not any(word.startswith("--reporter") for word in after):
