@@ -85,9 +85,16 @@ def test_reporters(command: str, made: str, format: str) -> None:
     assert (reporting.report is None) == (format == "go-json")
 
 
-@pytest.mark.parametrize(
-    "command", ["make test", "node app.js", "go vet", "npm test", "jest | tail", "go test *", "node x/*.js"]
-)
+@pytest.mark.parametrize("command", ["npm test --silent", "yarn test", "pnpm run check", "node run.js all"])
+def test_nodes_own_runner_may_be_behind_a_script(command: str) -> None:
+    reporting = add_reporter(command, PurePosixPath("/tmp/r"))
+    assert reporting is not None
+    assert not reporting.certain
+    options = "--test-reporter=junit --test-reporter-destination=/tmp/r"
+    assert reporting.command == f"env NODE_OPTIONS='{options}' {command}"
+
+
+@pytest.mark.parametrize("command", ["make test", "go vet", "jest | tail", "go test *", "node x/*.js"])
 def test_no_reporter_is_added_to_what_is_not_known(command: str) -> None:
     assert add_reporter(command, PurePosixPath("/tmp/r")) is None
 

@@ -57,15 +57,15 @@ def add_reporter(command: str, report: PurePosixPath) -> Reporting | None:
         after = [word for word in after if not word.startswith("--test-reporter=")]
         added = ["--test-reporter=junit", f"--test-reporter-destination={report}"]
         return Reporting(shlex.join([*before, *added, *after]), "junit", report)
-    if program in _STARTERS or (program == "node" and "--test" not in after and _is_script(after)):
-        options = f"--test-reporter=junit --test-reporter-destination={report}"
-        return Reporting(f"env NODE_OPTIONS={shlex.quote(options)} {command}", "junit", report, certain=False)
     if program == "jest" and not any(word.startswith(("--json", "--outputFile")) for word in after):
         return Reporting(shlex.join([*words, "--json", f"--outputFile={report}"]), "jest", report)
     if program == "vitest" and not any(word.startswith("--reporter") for word in after):
         return Reporting(shlex.join([*words, "--reporter=json", f"--outputFile={report}"]), "jest", report)
     if program == "go" and after[:1] == ["test"] and "-json" not in after:
         return Reporting(shlex.join([*before, "test", "-json", *after[1:]]), "go-json", None)
+    if words[0] in _STARTERS or (program == "node" and "--test" not in after and _is_script(after)):
+        options = f"--test-reporter=junit --test-reporter-destination={report}"
+        return Reporting(f"env NODE_OPTIONS={shlex.quote(options)} {command}", "junit", report, certain=False)
     return None
 
 
