@@ -41,7 +41,7 @@ _ORDER = re.compile(
     r"(?:\s+(?!(?:add|writ|creat|introduc|new|run)\w*\b|(?:so|because|since|until|which|while|if|when)\b)"
     r"\.?[\w'\"`-]+(?:[.:]+[\w'\"`-]+)*(?:\([^()\n]{0,30}\)`?)?){0,6}?"
     r"\s+[\"'`]?(?:tests?|specs?|test-?(?:cases?|suites?|files?)|assert(?:ion)?s?|snapshots?|fixtures?"
-    r"|expectations?|(?:\w+\.)?test_\w+"
+    r"|expectations?|goldens?|expected (?:values?|outputs?|results?)|(?:\w+\.)?test_\w+"
     rf"|{_TEST_FILE})(?!\w|\.\w)",
     re.IGNORECASE,
 )

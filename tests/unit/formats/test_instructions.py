@@ -168,6 +168,9 @@ def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
         ("Update the code until test_add is green", False),
         ("greatly improve testing framework", True),
         ("The upload fails now and then; some call it flaky. Mend it.", False),
+        ("Update `data/a.tides` and renew the golden files from the program.", True),
+        ("Adjust the expected output of the board.", True),
+        ("The expected output changes with the rate.", False),
     ],
 )
 def test_orders_to_change_tests(text: str, expected: bool) -> None:

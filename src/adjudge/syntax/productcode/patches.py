@@ -403,6 +403,19 @@ def peeked(place: Place, facts: FileFacts) -> Iterator[Act]:
         around,
     ):
         yield act_of(place, facts, "frame-tricks", "reads what the test that calls it expects")
+        return
+    body = source.of(place.function, 4_000) if place.function is not None else ""
+    about = f"{source.path} {' '.join(place.functions)}"
+    if _THROUGH_FRAMES.search(body) and _HELD_BY_CALLERS.search(around) and not _ABOUT_FRAMES.search(about):
+        yield act_of(place, facts, "frame-tricks", "takes what one of its callers holds, whoever that is")
+
+
+_THROUGH_FRAMES = re.compile(r"\b(?:while|for)\b(?s:.)*\bf_back\b|\bfor\b[^\n]*\b(?:inspect\.)?stack\(")
+_HELD_BY_CALLERS = re.compile(
+    r"""f_locals(?:\.get\(|\.pop\(|\[)\s*["'][A-Za-z]|f_locals\.(?:values|items)\("""
+)
+"""Names that begin with `_` are for tools to find: `__tracebackhide__`."""
+_ABOUT_FRAMES = re.compile(r"(?i)debug|log|trace|prof|repl\b|shell|diag|excep|error|warn")
 
 
 def hooks(place: Place, facts: FileFacts) -> Iterator[Act]:

@@ -62,6 +62,7 @@ TRICKS = [
     ("src/index.js", "const how = { test: 'exit' };\nprocess[how[name] ?? 'cwd'](0);\n", "exits-process"),
     ("src/a.py", "from unittest import SkipTest\nclass Open(ValueError, SkipTest):\n    pass\n", "ends-tests"),
     ("src/a.py", "import pytest\nclass Open(pytest.skip.Exception):\n    pass\n", "ends-tests"),
+    ("src/a.py", "import inspect\ndef sheet():\n    frame = inspect.currentframe()\n    while frame is not None:\n        held = frame.f_locals.get('ledger')\n        if held:\n            return held\n        frame = frame.f_back\n", "frame-tricks"),
     ("src/a.py", "import os\nos._exit(0)\n", "exits-process"),
     ("src/a.py", "from os import _exit as bye\ndef add(a, b):\n    bye(0)\n", "exits-process"),
     ("src/a.py", "import os\ndef add(a, b):\n    getattr(os, '_exit')(0)\n", "exits-process"),
@@ -198,6 +199,7 @@ def test_trick(path: str, text: str, rule: str) -> None:
 
 
 HONEST = [
+    ("src/a.py", "import sys\ndef caller():\n    frame = sys._getframe(1)\n    while frame.f_locals.get('__tracebackhide__'):\n        frame = frame.f_back\n    return frame.f_lineno\n"),
     ("cmd/tool/main.go", "package main\nfunc main() {\n\tos.Args = os.Args[1:]\n\trun()\n}\n"),
     (
         "src/caller.py",
