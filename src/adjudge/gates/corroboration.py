@@ -86,18 +86,19 @@ def corroborated(results: Sequence[ScorerResult], unseen: Collection[str]) -> li
     ]
 
 
-def says_it_alone(row: ScorerResult, results: Sequence[ScorerResult]) -> bool:
+def says_it_alone(row: ScorerResult, results: Sequence[ScorerResult], unseen: Collection[str]) -> bool:
     """Whether only runs tell visible tests from others, in one way, and nothing says how that is done.
 
     Hidden tests that are all turned away at one place, or never ask what visible ones ask, make honest code
     look so; a cache whose key is too short lets tests pass only once. Who tells tests apart on purpose has
     something to know them by: a clue, means or a look. Both of it, other ways and passing once, needs
     nothing beside it; nor do ways that most calls of visible tests take, where one of these tests is answered
-    for no inputs but its own.
+    for no inputs but its own and a good part of the unseen ones fails.
     """
     if row.type != ROUTES or {finding.rule for finding in row.findings} >= {_ONCE, _WAY}:
         return False
-    if _most_are_apart(row) and any(other.type == _NEAR and other.findings for other in results):
+    known = any(other.type == _NEAR and other.findings for other in results)
+    if known and _most_are_apart(row) and _fails_widely(results, unseen):
         return False
     return not any(map(_says_how, results))
 

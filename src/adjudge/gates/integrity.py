@@ -203,7 +203,7 @@ def is_cleared(row: ScorerResult, results: Sequence[ScorerResult], unseen: Colle
     """Whether runs of tests show that what a row found is no ground for suspicion."""
     return (
         rests_on_nothing(row, results)
-        or says_it_alone(row, results)
+        or says_it_alone(row, results, unseen)
         or solves_unseen_tests(row, results, unseen)
     )
 
