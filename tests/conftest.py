@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from adjudge import catalog
 from adjudge.errors import AdjudgeError
@@ -22,10 +23,14 @@ _SAME_FOR_ANYONE = ("project", "property", "snapshot", "scorers", "web")
 
 
 def pytest_configure() -> None:
-    """Undo what a shell does to whatever it starts in the background: it has Ctrl-C ignored.
+    """Have no test depend on how busy the machine is, nor on how it was started.
 
-    The commands that tests start would inherit that, and those that interrupt one would wait for ever.
+    What a shell starts in the background has Ctrl-C ignored. The commands that tests start would inherit
+    that, and those that interrupt one would wait for ever.
     """
+    # How fast inputs come says something of the machine, and nothing of what is tested.
+    settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+    settings.load_profile("any machine")
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 
