@@ -26,6 +26,7 @@ from adjudge.contracts import Subject
 from adjudge.evidence.protected import DATA, HELPERS, MODULES, SCRIPTS, ProtectedGroup, Protection
 from adjudge.formats.patterns import PathPatterns
 from adjudge.records.change import EntryType, FileChange
+from adjudge.records.paths import path_bytes
 from adjudge.syntax.grammars import MAX_SOURCE_BYTES, grammar_of
 from adjudge.syntax.languages import default_test_globs, is_third_party
 from adjudge.syntax.productcode.imported import loads
@@ -76,7 +77,7 @@ def _changed_scripts(subject: Subject, protection: Protection) -> set[str]:
         return found
     said = b"\n".join(_baseline_text(name, asked, subject) for name in _NAMES_SCRIPTS)
     return {
-        path for path in found if re.search(rb"(?<![\w./-])(?:\./)?%s\b" % re.escape(path.encode()), said)
+        path for path in found if re.search(rb"(?<![\w./-])(?:\./)?%s\b" % re.escape(path_bytes(path)), said)
     }
 
 

@@ -143,6 +143,9 @@ class ReportRunCollector:
         answer = await self._run_with(reporting, request, subject, graded, under, name)
         if reporting is None or reporting.certain or answer.source == "reporter":
             return answer
+        if answer.result.ended is not Ended.EXITED:
+            # It would take all the time that it may once more.
+            return answer
         return await self._run_with(None, request, subject, graded, under, f"{name}-plain")
 
     async def _run_with(

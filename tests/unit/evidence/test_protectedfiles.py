@@ -131,6 +131,7 @@ RUN: Mapping[str, Thing] = {
     "package.json": '{"scripts": {"test": "node scripts/run-tests.js", "start": "node bin/app.js"}}\n',
     "Makefile": "test:\n\tpython3 tools/check.py\n",
     "scripts/run-tests.js": 'spawnSync(process.execPath, ["--test", ...files]);\n',
+    "scripts/caf\udce9.js": 'spawnSync(process.execPath, ["--test", ...files]);\n',
     "scripts/other.js": 'spawnSync(process.execPath, ["--test", ...files]);\n',
     "bin/app.js": "main();\n",
     "tools/check.py": "import pytest\npytest.main()\n",
@@ -144,6 +145,7 @@ RUN: Mapping[str, Thing] = {
         ("scripts/run-tests.js", True),
         ("tools/check.py", True),
         ("scripts/other.js", False),
+        ("scripts/caf\udce9.js", False),
         ("bin/app.js", False),
     ],
 )
