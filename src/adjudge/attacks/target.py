@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from adjudge.formats.patterns import PathPatterns
-from adjudge.formats.testcommands.javascript import parse_script_name, script_command
+from adjudge.formats.testcommands.named import written_command
 from adjudge.formats.testcommands.suites import parse_suite
 from adjudge.records.attack import AttackTarget
 from adjudge.syntax.languages import LANGUAGES, Language, default_test_globs, is_third_party, language_of
@@ -80,10 +80,8 @@ def _most_common(paths: Sequence[str]) -> str | None:
 
 def _runner_of_commands(files: Mapping[str, str], commands: Sequence[str]) -> str | None:
     for command in commands:
-        suite = parse_suite(command)
-        if suite is None and (name := parse_script_name(command)) is not None:
-            script = script_command(files.get("package.json", "").encode(), *name)
-            suite = None if script is None else parse_suite(script)
+        written = written_command(command, lambda path: files[path].encode() if path in files else None)
+        suite = None if written is None else parse_suite(written)
         if suite is not None:
             return suite.command.runner
     for command in commands:

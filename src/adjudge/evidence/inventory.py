@@ -7,7 +7,7 @@ other runners the command itself runs with a reporter, once over the baseline an
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import PurePosixPath
 from typing import ClassVar
 
@@ -24,10 +24,9 @@ from adjudge.evidence.differential import (
 from adjudge.evidence.protected import Protection
 from adjudge.evidence.testcommand import BaselineFiles, find_command, plain_baseline, read_orders
 from adjudge.evidence.tests.suite import find_config
-from adjudge.formats.testcommands.javascript import parse_script_name, script_command
+from adjudge.formats.testcommands.named import is_named, written_command
 from adjudge.formats.testcommands.reporters import add_reporter
 from adjudge.formats.testcommands.suites import parse_suite
-from adjudge.formats.testcommands.words import SuiteCommand
 from adjudge.records.differential import Inventory, InventoryTest, LoadedModule, SuiteInventories
 from adjudge.records.evidence import (
     GradedTree,
@@ -43,7 +42,6 @@ from adjudge.records.testreport import TestOutcome, TrustedTestRun
 __all__ = ["SuiteInventoryCollector"]
 
 _PYTHON = ("pytest", "unittest")
-_MAX_PACKAGE = 1024 * 1024
 _MAX_CONFIG = 1024 * 1024
 _MAX_MODULES = 2000
 _ANYWHERE = PurePosixPath("/tmp/report")
@@ -80,10 +78,12 @@ class SuiteInventoryCollector:
         told = SuiteInventories(
             command=found.command, source=found.because, orders=read_orders(subject, decides)
         )
-        suite = parse_suite(found.command)
+        written = written_command(found.command, files.data)
+        suite = None if written is None else parse_suite(written)
         try:
-            if suite is not None and suite.command.runner in _PYTHON and not request.reports:
-                return await _of_python(request, subject, files, told, suite)
+            of_python = suite is not None and suite.command.runner in _PYTHON
+            if written is not None and of_python and not request.reports:
+                return await _of_python(request, subject, files, told, written)
             return await _of_reports(request, subject, files, told)
         except UsageError as error:
             return told.model_copy(update={"why": error.message})
@@ -94,9 +94,9 @@ async def _of_python(
     subject: Subject,
     files: BaselineFiles,
     told: SuiteInventories,
-    suite: SuiteCommand,
+    command_line: str,
 ) -> SuiteInventories:
-    asked = suite_run(request, told.command, BASELINE, proof=TestProof.SINGLE, watch=True)
+    asked = suite_run(request, command_line, BASELINE, proof=TestProof.SINGLE, watch=True)
     assert isinstance(asked, TestRun)
     before: TrustedTestRun = await ask(subject, asked)
     if not before.tests:
@@ -180,9 +180,8 @@ class _Product:
 async def _of_reports(
     request: SuiteInventory, subject: Subject, files: BaselineFiles, told: SuiteInventories
 ) -> SuiteInventories:
-    package = files.root / "package.json"
-    old = _naive(told.command, package.read_bytes() if files.text("package.json") is not None else None)
-    new = _naive(told.command, subject.contents.read("package.json", max_bytes=_MAX_PACKAGE))
+    old = _naive(told.command, files.data)
+    new = _naive(told.command, lambda path: _read(subject, path))
     if not request.reports and (old is None or add_reporter(old, _ANYWHERE) is None):
         why = f"no report tells which tests `{told.command}` runs; name report files with junit_xml"
         return told.model_copy(update={"why": why})
@@ -193,14 +192,11 @@ async def _of_reports(
     return told.model_copy(update={"before": before, "after": after})
 
 
-def _naive(command: str, package: bytes | None) -> str | None:
-    """The command, or the runner that a package's script starts; None when that is not one command."""
-    script = parse_script_name(command)
-    if script is None:
-        return command
-    written = script_command(package or b"", *script)
-    if written is None or not written.split():
-        return None
+def _naive(command: str, read: Callable[[str], bytes | None]) -> str | None:
+    """The command, or what a file of the project has behind it; None when that is not one command."""
+    written = written_command(command, read)
+    if written is None or not is_named(command):
+        return written
     return f"npx {written}" if written.split()[0] in ("jest", "vitest") else written
 
 

@@ -20,7 +20,7 @@ from adjudge.evidence.hiddenfiles import HiddenFiles, baseline_directory
 from adjudge.evidence.tests.collectors import TestRunCollector
 from adjudge.evidence.tests.suite import content, is_file
 from adjudge.formats.patterns import PathPatterns
-from adjudge.formats.testcommands.javascript import parse_script_name, script_command
+from adjudge.formats.testcommands.named import is_named, written_command
 from adjudge.formats.testcommands.reporters import Reporting, add_reporter
 from adjudge.formats.testcommands.suites import parse_suite
 from adjudge.formats.testcommands.words import SuiteCommand
@@ -39,7 +39,6 @@ _MAX_REPORT_BYTES = 64 * 1024 * 1024
 _MAX_OUTPUT_BYTES = 16 * 1024 * 1024
 _MAX_FILES = 2000
 _SHOWN = 50
-_PACKAGE = "package.json"
 _WORKSPACE = PurePosixPath("/workspace")
 _MADE_UP = re.compile(r"(?:^|::)(?:initializationError|executionError|classMethod|\[build failed\])$")
 """Ids under which runners report what broke outside of any test."""
@@ -102,15 +101,17 @@ class ReportRunCollector:
             return answer.model_copy(update={"report": report, "expected": len(expected), "missing": missing})
 
     async def _suite(self, request: ReportRun, subject: Subject) -> SuiteCommand | None:
-        """The suite that the baseline's `package.json` has behind a command, when it is one we can run."""
-        script = parse_script_name(request.command) if not request.reports else None
-        if script is None:
+        """The suite that a file of the baseline has behind a command, when it is one we can run."""
+        if request.reports or not is_named(request.command):
             return None
         baseline = await asyncio.to_thread(baseline_directory, subject)
-        if not baseline.flat or not await asyncio.to_thread(is_file, baseline.base, _PACKAGE):
+        if not baseline.flat:
             return None
-        data = await asyncio.to_thread(content, baseline.base, _PACKAGE)
-        written = script_command(data, *script)
+
+        def read(path: str) -> bytes | None:
+            return content(baseline.base, path) if is_file(baseline.base, path) else None
+
+        written = await asyncio.to_thread(written_command, request.command, read)
         return parse_suite(written) if written is not None else None
 
     async def _trusted(self, request: ReportRun, suite: SuiteCommand, subject: Subject) -> ReportedTests:

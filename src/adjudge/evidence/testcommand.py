@@ -69,10 +69,15 @@ class BaselineFiles:
 
     def text(self, path: str) -> str | None:
         """The text of a file; None when there is none."""
+        data = self.data(path)
+        return None if data is None else data.decode("utf-8", "replace")
+
+    def data(self, path: str) -> bytes | None:
+        """What a file holds; None when there is none."""
         if not is_file(self.root, path):
             return None
         with (self.root / path).open("rb") as stream:
-            return stream.read(_MAX_TEXT).decode("utf-8", "replace")
+            return stream.read(_MAX_TEXT)
 
     def names(self, folder: str) -> Sequence[str] | None:
         """Names of what lies in a folder; None when there is none."""

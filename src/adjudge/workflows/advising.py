@@ -13,7 +13,7 @@ from adjudge import catalog
 from adjudge.formats.tasks.presets import PRESETS
 from adjudge.formats.tasks.scenario import parse_scenario
 from adjudge.formats.testcommands.javascript import parse_script_name
-from adjudge.formats.testcommands.suites import parse_suite
+from adjudge.formats.testcommands.suites import runs_tests
 from adjudge.gates.integrity import FAMILIES
 from adjudge.records.attack import AttackResult, AttackTarget, SuggestedLine
 from adjudge.records.score import Recipe, ScorerSpec
@@ -149,7 +149,7 @@ def _renamed(specs: Sequence[ScorerSpec], number: int) -> tuple[ScorerSpec, ...]
 
 
 def _runs_tests(command: str) -> bool:
-    return parse_suite(command) is not None or parse_script_name(command) is not None
+    return runs_tests(command) or parse_script_name(command) is not None
 
 
 def _shortened(paths: Sequence[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pydantic import AliasChoices, Field, JsonValue
 
 from adjudge.contracts import Evidence
 from adjudge.formats.patterns import PathPattern
-from adjudge.formats.testcommands.javascript import parse_script_name
+from adjudge.formats.testcommands.named import is_named
 from adjudge.formats.testcommands.suites import parse_suite
 from adjudge.formats.testreports.agreement import contradictions
 from adjudge.records.evidence import AnyRequest, ReportedTests, ReportRun, TestRun
@@ -111,7 +111,7 @@ def _request(config: Tests.Config) -> TestRun | ReportRun:
     suite = parse_suite(config.cmd)
     if suite is None or (reports and suite.command.runner not in PYTHON):
         plain = ReportRun(command=config.cmd, timeout_s=config.timeout_s, reports=reports, tree=tree)
-        if reports or parse_script_name(config.cmd) is None:
+        if reports or not is_named(config.cmd):
             return plain
         return plain.model_copy(update={"proof": config.proof, "test_timeout_s": config.test_timeout_s})
     return TestRun(
