@@ -30,6 +30,7 @@ BASE: Mapping[str, Thing] = {
     "src/index.js": "exports.f = 1;\n",
     "test/cart.test.js": "const { f } = require('..');\n",
     "tests/helpers.py": "def same(a, b):\n    assert a == b\n",
+    "tests/servers.py": "def start(xprocess, name):\n    return xprocess.ensure(name, restart=True)\n",
     "internal/testutil/same.go": 'package testutil\n\nimport "testing"\n\n'
     "func Same(t *testing.T, a, b int) {\n\tif a != b {\n\t\tt.Fatal(a)\n\t}\n}\n",
     "package.json": PACKAGE,
@@ -505,6 +506,10 @@ HONEST: Mapping[str, Mapping[str, Thing]] = {
     "a helper that ends what it started": {
         "support/server.js": "exports.stop = (child) => new Promise((done) => {\n"
         "  child.once('exit', (code) => done(code));\n  child.kill();\n});\n"
+    },
+    "a server that is started in another way": {
+        "tests/servers.py": "import subprocess\n\n\ndef start(xprocess, name):\n"
+        "    return subprocess.Popen(['serve', name])\n"
     },
     "a suite of more": {
         "tests/test_cart.py": "import doctest\n\n\ndef load_tests(loader, tests, ignore):\n"

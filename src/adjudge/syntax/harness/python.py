@@ -59,8 +59,9 @@ _INNOCENT_CHOICE = re.compile(
 )
 _CHECKS = re.compile(
     # A name in capitals makes something: `Match(…)`.
-    r"(?:^|[._])(?i:assert|check|verify|expect|ensure(?!_future|_?dir|_?file|_?link|_?path|_?symlink|_?exists)"
-    r"|compare|same|fail|require|validate|(?-i:match))"
+    r"(?:^|[._])(?i:assert|check|verify|expect|compare|same|fail|require|validate|(?-i:match))"
+    # What something is told to ensure is there afterwards: `xprocess.ensure(…)`.
+    r"|(?:^|_|(?:self|cls)\.)(?i:ensure(?!_future|_?dir|_?file|_?link|_?path|_?symlink|_?exists))"
 )
 _SKIP = re.compile(r"\b(?:skip|xfail|skipif)\b")
 _REWARD = re.compile(r"/logs/verifier|\breward\.(?:json|txt)\b")

@@ -209,11 +209,16 @@ def special_cases(
 
     Answers that are named in the instruction are what the task asks for.
     """
+    changes = list(changes)
     given = [test for test in tests if not test.own]
+    moved = {
+        answer.key for change in changes if change.before is not None for answer in change.before.answers
+    }
     for change in changes:
         groups: defaultdict[tuple[AnswerForm, int], list[Answer]] = defaultdict(list)
         for answer in added_answers(change):
-            groups[answer.form, answer.group].append(answer)
+            if answer.key not in moved:
+                groups[answer.form, answer.group].append(answer)
         for (form, _), answers in groups.items():
             answers = [answer for answer in answers if not _is_told(answer, instruction)]
             # What proves little by itself counts only beside tests that were there before.
@@ -221,7 +226,7 @@ def special_cases(
             matched = [
                 (answer, found)
                 for answer in answers
-                if (found := _tests_of(answer, given if weak else tests))
+                if (found := _tests_of(answer, given if weak or _is_of_pieces(answer) else tests))
             ]
             hits = [answer for answer, _ in matched]
             weight = sum(
@@ -362,6 +367,11 @@ def _tests_of(answer: Answer, tests: Sequence[TestExamples]) -> _Found | None:
         return None
     named = dict.fromkeys((test.path, test.hidden) for test, _ in fitting)
     return _Found(list(named), all(whole for _, whole in fitting))
+
+
+def _is_of_pieces(answer: Answer) -> bool:
+    """Whether it asks for a piece or a length only, as a grammar's keywords are asked for."""
+    return all(value[:1] in "~#" for value in answer.inputs)
 
 
 def _is_telling(form: AnswerForm, hits: Sequence[Answer], rows: int, weight: float) -> bool:

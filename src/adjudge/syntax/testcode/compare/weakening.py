@@ -301,7 +301,13 @@ def _wider(before: Check, after: Check) -> bool:
 def _replaced(before: Side, after: Side, pool: _Pool) -> Iterator[Weakening]:
     """What stands in the place of checks that went."""
     gained = [check for check in after.checks if check.effective]
-    empty = [check for check in after.checks if not check.effective and check.operator != NO_RAISE]
+    # What a helper asks in one call and not in another is asked.
+    asked = {check.key for check in after.test.checks if check.effective}
+    empty = [
+        check
+        for check in after.checks
+        if not check.effective and check.operator != NO_RAISE and check.key not in asked
+    ]
     unpaired: list[Check] = []
     for check in before.checks:
         on_it = [other for other in gained if _same_subject(check, other)]
