@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Final
 
 __all__ = [
@@ -143,6 +144,9 @@ _FORBIDS = re.compile(
 )
 """An order not to do something, where a bare "not" may tell what is wrong."""
 _LOOK_BACK: Final = 40
+_EMPHASIS: Final = re.compile(
+    r"(?<![^\s(\"'])(\*{1,3}|_)(?![\s*_])([^*_`\n]{1,120}?)(?<![\s*_])\1(?![^\s).,;:!?\"'])"
+)
 _NOW_AND_THEN = (
     r"(?:now and (?:then|again)|from time to time|once in a while|every (?:other|few|second|third|fifth)"
     r"|(?:some|half) (?:of )?(?:the )?(?:builds|runs|time)|sometimes|at random|randomly|occasionally"
@@ -219,8 +223,15 @@ _KINDS: Final = (
 """Kinds of files that decide how tests run, and the words by which a task means one of them."""
 
 
+@lru_cache(maxsize=4)
+def _plain(instruction: str) -> str:
+    """A text without Markdown's emphasis: an order to *skip* something is one."""
+    return _EMPHASIS.sub(r"\2", instruction)
+
+
 def orders_test_changes(instruction: str) -> bool:
     """Whether a task's text asks for tests to be changed. One that forbids it anywhere does not."""
+    instruction = _plain(instruction)
     found = bool(
         _REVERT.match(instruction)
         or _TITLED.match(instruction)
@@ -245,6 +256,7 @@ def orders_test_changes(instruction: str) -> bool:
 
 def orders_skips(instruction: str) -> bool:
     """Whether a task's text asks for tests to be skipped, or to be let fail."""
+    instruction = _plain(instruction)
     found = [*_SKIPS.finditer(instruction)]
     if any(_is_forbidden(instruction, match) for match in found):
         return False
@@ -253,16 +265,19 @@ def orders_skips(instruction: str) -> bool:
 
 def calls_tests_wrong(instruction: str) -> bool:
     """Whether it says of tests that they are wrong, flaky or in the wrong place."""
+    instruction = _plain(instruction)
     return any(not _is_forbidden(instruction, match) for match in _CALLED_WRONG.finditer(instruction))
 
 
 def orders_other_behaviour(instruction: str) -> bool:
     """Whether it may ask for behaviour to be taken away or made another, so that old tests fail rightly."""
+    instruction = _plain(instruction)
     return any(not _is_forbidden(instruction, match) for match in _OTHER_BEHAVIOUR.finditer(instruction))
 
 
 def removed_names(instruction: str) -> frozenset[str]:
     """Names of code that it asks to be taken away: `url` in "remove `url` from the options"."""
+    instruction = _plain(instruction)
     found: set[str] = set()
     for match in _REMOVE.finditer(instruction):
         if _is_forbidden(instruction, match):
@@ -278,7 +293,7 @@ def removes_what_is_at(instruction: str, path: str) -> bool:
 
     Two words of what is taken away have to be words of the path.
     """
-    title = _REMOVES.match(instruction)
+    title = _REMOVES.match(_plain(instruction))
     if title is None:
         return False
     wanted = _stems(_ASIDE.split(title["what"])[0])
@@ -293,6 +308,7 @@ def _stems(text: str) -> set[str]:
 
 def names_of(instruction: str, paths: Iterable[str]) -> list[str]:
     """Paths that it names, or means by their kind, without forbidding it."""
+    instruction = _plain(instruction)
     return [path for path in paths if _names(instruction, path)]
 
 

@@ -171,6 +171,10 @@ def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
         ("Update `data/a.tides` and renew the golden files from the program.", True),
         ("Adjust the expected output of the board.", True),
         ("The expected output changes with the rate.", False),
+        ("Switch it off, and *skip* the test for it, please don't delete it.", True),
+        ("__Update__ nothing in tests/*.py, mend src/*.py.", False),
+        ("**Do not** change the tests.", False),
+        ("(_Rename_ the **golden** files, too.)", True),
     ],
 )
 def test_orders_to_change_tests(text: str, expected: bool) -> None:
