@@ -41,10 +41,11 @@ class Tests:
         passed / (passed + failed + errors); PASS when that reaches `pass_threshold`. A `cmd` that plainly
         runs pytest, unittest, `node --test`, Jest, Vitest or `go test` goes through the same trusted run as
         `pytest`, and so do `npm test` and `make test` where the baseline's `package.json` or makefile has
-        one of them, and nothing else, behind it. Any other one runs once in a sandbox, over the baseline with the attempt's changes to unprotected paths
-        (`isolation: clean`), and its results are read from the report files that `junit_xml` names (JUnit
-        XML, TAP, CTRF, and the JSON of go test, Jest, Vitest, cargo and RSpec are recognised), or from a
-        reporter that is added to `jest`, `vitest`, `go test` and `node --test` with options of their own.
+        one of them, and nothing else, behind it. Any other one runs once in a sandbox, over the baseline
+        with the attempt's changes to unprotected paths (`isolation: clean`), and its results are read from
+        the report files that `junit_xml` names (JUnit XML, TAP, CTRF, and the JSON of go test, Jest, Vitest,
+        cargo and RSpec are recognised), or from a reporter that is added to `jest`, `vitest`, `go test` and
+        `node --test` with options of their own.
 
         Report files that lay there before the run are taken away. Over a clean tree the command also runs on
         the baseline with the hidden files, where nothing of the attempt's runs; a test that had a result
