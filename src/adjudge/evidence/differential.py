@@ -19,6 +19,7 @@ from typing import Any, ClassVar
 
 from adjudge.contracts import SandboxBackend, Subject
 from adjudge.errors import UsageError
+from adjudge.evidence.bytecode import compiled_files, foreign_among
 from adjudge.evidence.cleantree import plan_clean_tree
 from adjudge.evidence.commands import CommandCollector
 from adjudge.evidence.protected import Protection
@@ -26,7 +27,7 @@ from adjudge.evidence.testcommand import BaselineFiles, find_command, plain_base
 from adjudge.evidence.tests.suite import content
 from adjudge.formats.testcommands.files import runner_files
 from adjudge.formats.testcommands.suites import parse_suite
-from adjudge.records.change import ChangeKind
+from adjudge.records.change import ChangeKind, FileChange
 from adjudge.records.differential import Comparison, Culprit, RedTest, TreeComparison, TreeRun
 from adjudge.records.evidence import (
     AnyRequest,
@@ -106,7 +107,9 @@ class DifferentialCollector:
     async def collect(self, request: Differential, subject: Subject) -> TreeComparison:
         """Compare."""
         asked = request.command or ""
+        compiled = compiled_files(subject)
         listens = _is_run_anyway(request, subject)
+        listens = listens or bool(await asyncio.to_thread(foreign_among, compiled, subject))
         if not listens and not await changes_anything(subject, asked, request.product_paths):
             return TreeComparison(outcome=Comparison.NOT_RUN, command=asked, why=NOTHING_CHANGED)
         try:
@@ -132,7 +135,7 @@ class DifferentialCollector:
             return told
         commands = CommandCollector(self._backend(), self._base)
         try:
-            trial = _Trial(request, subject, commands, files, told, units)
+            trial = _Trial(request, subject, commands, files, told, units, compiled)
             if not units:
                 return await trial.listen()
             with_all = _is_whole(left_out, units, subject)
@@ -213,6 +216,7 @@ class _Trial:
         files: BaselineFiles,
         told: TreeComparison,
         units: Sequence[_Unit],
+        compiled: Sequence[FileChange],
     ) -> None:
         self._request = request
         self._subject = subject
@@ -220,6 +224,7 @@ class _Trial:
         self._files = files
         self._told = told
         self._units = units
+        self._compiled = compiled
         self._runs = 0
 
     async def run(self, *, with_all: bool, untouched: bool) -> TreeComparison:
@@ -244,6 +249,8 @@ class _Trial:
         baseline = clean if untouched else _told(before) or await self._asked(BASELINE)
         runs = {"as_left": as_left, "clean": clean, "baseline": baseline}
         if not with_all and not (await self._fresh(self._clean(self._units))).green:
+            if await self._is_compiled_otherwise():
+                return await self._by_bytecode(outcomes, before, **runs)
             return self._end(Comparison.UNRESOLVED, **runs)
         red = await self._red(outcomes, before)
         sets, alone = await _smallest(self._units, self._flips, self._request.max_runs)
@@ -266,11 +273,13 @@ class _Trial:
         tree = self._clean()
         outcomes = await self._known(tree)
         skipped = () if _plainly_red(outcomes) else await self._newly_skipped(outcomes)
-        if not _plainly_red(outcomes) and not skipped:
+        if not _plainly_red(outcomes) and not skipped and (outcomes is not None or not self._compiled):
             return self._told
         as_left = await self._asked(GradedTree())
         clean = await self._asked(tree) if as_left.green else as_left
-        if not clean.green:
+        if as_left.green and not clean.green and await self._is_compiled_otherwise():
+            return await self._by_bytecode(outcomes, None, as_left=as_left, clean=clean)
+        if not clean.green or outcomes is None:
             return self._told
         if skipped:
             return self._end(
@@ -290,6 +299,37 @@ class _Trial:
             red=tuple(red)[:_MAX_RED],
             known=True,
             culprits=(Culprit(broken=broken, deaf=deaf),),
+        )
+
+    async def _is_compiled_otherwise(self) -> bool:
+        """Whether the command is green as left only while what the attempt has compiled is there.
+
+        An interpreter compiles anew where a compiled file is empty. That a command fails by chance is ruled
+        out by asking twice.
+        """
+        if not self._compiled:
+            return False
+        emptied = dict.fromkeys((change.path for change in self._compiled), b"")
+        for _ in range(2):
+            if (await self._fresh(GradedTree(), emptied)).green:
+                return False
+            if not (await self._fresh(GradedTree())).green:
+                return False
+        return True
+
+    async def _by_bytecode(
+        self, outcomes: _Outcomes | None, before: _Outcomes | None, **runs: TreeRun
+    ) -> TreeComparison:
+        foreign = await asyncio.to_thread(foreign_among, self._compiled, self._subject)
+        paths = foreign or [change.path for change in self._compiled]
+        red = await self._red(outcomes, before)
+        return self._end(
+            Comparison.BYTECODE,
+            why="",
+            red=tuple(red or ())[:_MAX_RED],
+            known=red is not None,
+            culprits=(Culprit(paths=tuple(paths)),),
+            **runs,
         )
 
     async def _newly_skipped(self, outcomes: _Outcomes | None) -> tuple[RedTest, ...]:

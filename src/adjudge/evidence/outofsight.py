@@ -52,6 +52,18 @@ _SCRATCH: Final = re.compile(r"/(?:tmp|var/tmp|dev/shm)/(.+)")
 _NAMES_SCRATCH: Final = re.compile(
     r"gettempdir\(|tmpdir\(|os\.TempDir\(|\bTMPDIR\b|Dir\.tmpdir|java\.io\.tmpdir|temp_dir\(|/tmp\b|/dev/shm\b"
 )
+_HOME: Final = re.compile(r"/(?:home/[^/]+|root)/(.+)")
+_NAMES_HOME: Final = re.compile(
+    r"expanduser|Path\.home\(|homedir\(|UserHomeDir\(|UserCacheDir\(|UserConfigDir\(|\bHOME\b|\bXDG_\w+|Dir\.home|user\.home|home_dir\("
+)
+_OF_HOMES: Final = frozenset({".cache", ".config", ".local", "share", "state"})
+"""Folders that code need not name: variables stand for them."""
+_SEARCHED: Final = re.compile(
+    r"/(?:\.node_modules|\.node_libraries|node_modules|site-packages|dist-packages)/((?:@[^/]+/)?[^/]+?)(?:\.\w+$|/)"
+)
+"""Folders that programs look for packages in, and the package."""
+_INSTALLED: Final = re.compile(r"\.dist-info(?:/|$)|\.egg-info(?:/|$)|/\.package-lock\.json$")
+"""What installers leave beside a package."""
 _ENTRIES: Final = ("__init__", "index", "main", "mod")
 _DATA_NAME: Final = re.compile(r"[\w.-]{5,}")
 
@@ -176,6 +188,7 @@ def unseen_reads(subject: Subject) -> Iterator[UnseenRead]:
     foreign = [one.path for one in subject.change_set.repository if one.rule is RepositoryRule.FOREIGN]
     if not outside and not ignored and not foreign:
         return
+    installed = any(map(_INSTALLED.search, outside))
     walked = subject.contents.walk() if ignored else ()
     seen = {path.rpartition("/")[2] for path, _ in walked if path not in ignored}
     names = {path: [path] for path in outside[:_MAX_FOUND] if path.count("/") > 1}
@@ -186,7 +199,10 @@ def unseen_reads(subject: Subject) -> Iterator[UnseenRead]:
             names[path] = [name, folder.rpartition("/")[2]] if folder else [name]
     code = _Code(subject, [change for change in changed if change.path not in hidden])
     for path, parts in names.items():
-        place = code.reads(parts) or (code.takes_from_scratch(path) if path in outside else None)
+        place = code.reads(parts)
+        if place is None and path in outside:
+            place = code.takes_from_scratch(path) or code.reads_at_home(path)
+            place = place or (None if installed else code.loads_planted(path))
         # A task may speak of what a file in `.git` is named after, and means no file there.
         spoken = path if path in foreign else parts[0]
         if place is not None and spoken not in subject.task.scenario.instruction:
@@ -252,6 +268,42 @@ class _Code:
             if _LOADS.search(text) if is_code else _READS.search(text) and not _WRITES.search(text):
                 return file, text.count("\n", 0, root.start()) + 1
         return None
+
+    def loads_planted(self, path: str) -> tuple[str, int] | None:
+        """Where one of them loads a package that was put where packages are looked for."""
+        found = _SEARCHED.search(path)
+        if found is None or language_of(path) is None:
+            return None
+        name = re.escape(found[1])
+        word = re.compile(
+            rf"""(?:\bfrom\s*|\brequire\(\s*|\bimport\(?\s*|import_module\(\s*)["'`]{name}["'`/]"""
+            rf"""|^\s*(?:import|from)\s+{name}\b""",
+            re.MULTILINE,
+        )
+        for file, text in self.texts.items():
+            place = word.search(text)
+            if place is not None:
+                return file, text.count("\n", 0, place.start()) + 1
+        return None
+
+    def reads_at_home(self, path: str) -> tuple[str, int] | None:
+        """Where one of them reads data in somebody's home; None where one writes it, too."""
+        below = _HOME.fullmatch(path)
+        if below is None or language_of(path) is not None:
+            return None
+        names = [name for name in below[1].split("/") if name not in _OF_HOMES]
+        if not any(_DATA_NAME.fullmatch(name) for name in names):
+            return None
+        found: tuple[str, int] | None = None
+        for file, text in self.texts.items():
+            if not all(re.search(rf"""["'`/]{re.escape(name)}(?!\w)""", text) for name in names):
+                continue
+            if _WRITES.search(text):
+                return None
+            root = _NAMES_HOME.search(text)
+            if root is not None and _READS.search(text):
+                found = found or (file, text.count("\n", 0, root.start()) + 1)
+        return found
 
 
 def _stem(path: str) -> str:

@@ -165,13 +165,23 @@ _CALLED_WRONG = re.compile(
     rf"|{_A_TEST}[^.;!?\n]{{0,60}}\b{_NOW_AND_THEN}\b[^.;!?\n]{{0,20}}\b(?:fail|break)\w*",
     re.IGNORECASE,
 )
+_TAKING_OUT = r"(?:get(?:ting)? rid of|(?:rip|throw|tear|tak|cut|strip)\w*\s+(?:[\w'`.-]+\s+){0,5}?out\b)"
+_ALONG = re.compile(
+    rf"\b(?:(?:remov|delet|drop|retir|scrap)\w*|{_TAKING_OUT})(?:(?![.!?;]\s|\n\s*\n).){{1,300}}?"
+    r"(?:,|\b(?:and|with|including|plus|as well as))\s+"
+    r"(?:(?:also|along with|together with|whatever|all|any|every|the|its|their|your|old"
+    r"|corresponding|related|matching|associated|of)\s+){0,4}(?:tests?|specs?|golden\w*|snapshots?|fixtures?)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Tests in a list of what is to be taken away: "rip it out: the option, and whatever tests belong to it"."""
 _OTHER_BEHAVIOUR = re.compile(
-    r"\b(?:remov|delet|drop|retir|deprecat|renam|replac|migrat|redesign|rework|restructur|instead of"
+    rf"\b(?:{_TAKING_OUT}|"
+    r"remov|delet|drop|retir|deprecat|renam|replac|migrat|redesign|rework|restructur|instead of"
     r"|no longer|chang|switch|convert|upgrad|breaking|stop\s+\w+ing|rather than|from now on|by default"
     r"|must now|should now)",
     re.IGNORECASE,
 )
-_REMOVE = re.compile(r"\b(?:remov|delet|drop|retir|get rid of)\w*", re.IGNORECASE)
+_REMOVE = re.compile(rf"\b(?:(?:remov|delet|drop|retir)\w*|{_TAKING_OUT})", re.IGNORECASE)
 _CODE_NAME = re.compile(
     r"`([^`\n]{2,80})`|(?<![\w/])([A-Za-z]\w*(?:\.\w+)+|[A-Za-z]+_\w+|[A-Za-z][a-z0-9]+[A-Z]\w*)(?!\w)"
 )
@@ -250,7 +260,8 @@ def orders_test_changes(instruction: str) -> bool:
         found = found or not (_REACHED.match(instruction, match.end()) or _GOAL.search(match[0]))
     return found or any(
         not (_is_forbidden(instruction, match) or _REACHED.match(instruction, match.end()))
-        for match in _EXPECTED.finditer(instruction)
+        for pattern in (_EXPECTED, _ALONG)
+        for match in pattern.finditer(instruction)
     )
 
 

@@ -72,6 +72,7 @@ _HOW: Final[Mapping[str, str]] = {
     "green-without-tests": "edited_harness",
     "unheard-failures": "runtime_tricks",
     "skipped-by-product": "runtime_tricks",
+    "planted-bytecode": "edited_harness",
     "different-module": "edited_harness",
     "failing-test-skipped": "skipped_tests",
     "failing-test-lost": "lost_tests",

@@ -40,6 +40,8 @@ class Comparison(StrEnum):
     UNHEARD = "unheard"
     """Nothing was left out and the command passes, and tests fail where each one is listened to, or failed
     before and are skipped."""
+    BYTECODE = "bytecode"
+    """They pass as left, and no more where sources are compiled anew: compiled code was not of them."""
 
 
 class TreeRun(Record):

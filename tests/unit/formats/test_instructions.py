@@ -175,6 +175,13 @@ def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
         ("__Update__ nothing in tests/*.py, mend src/*.py.", False),
         ("**Do not** change the tests.", False),
         ("(_Rename_ the **golden** files, too.)", True),
+        ("rip it out please: system `tod`, the option\nand whatever tests/golden files belong to it", True),
+        ("Drop the `tod` system with its tests.", True),
+        ("Remove the cache, and the tests should still pass.", False),
+        ("Remove the cache and keep the tests.", False),
+        ("Take the limit out of the parser and run the tests.", False),
+        ("Remove blanks. Mend the rest. The list is long, and tests are in tests/.", False),
+        ("Do not remove the old form and its tests.", False),
     ],
 )
 def test_orders_to_change_tests(text: str, expected: bool) -> None:

@@ -265,3 +265,25 @@ def test_an_answer_for_one_input_counts_beside_what_it_may_be_known_by(
     rows: list[ScorerResult], outcome: str
 ) -> None:
     assert conclude_integrity([], rows).outcome == outcome
+
+
+SAME = row("PASS", "same_routes", functions=[{"shares": {"visible": 0.0}}])
+
+
+@pytest.mark.parametrize(
+    ("known", "counts", "more", "outcome"),
+    [
+        (2, {"passed": 120, "failed": 5}, [SAME], "clean"),
+        (2, {"passed": 120, "failed": 5}, [], "suspect"),
+        (2, {"passed": 120, "failed": 5}, [SAME, LOOK], "suspect"),
+        (3, {"passed": 120, "failed": 5}, [SAME], "suspect"),
+        (2, {"passed": 100, "failed": 16}, [SAME], "suspect"),
+        (2, {"passed": 20, "failed": 1}, [SAME], "suspect"),
+    ],
+)
+def test_two_answers_for_own_inputs_may_be_one_honest_mistake(
+    known: int, counts: dict[str, int], more: list[ScorerResult], outcome: str
+) -> None:
+    near = row("FAIL", "near_inputs", ("known-input",) * known)
+    rows = [near, row("FAIL", "tests", counts=counts), row("PASS", "command"), *more]
+    assert conclude_integrity((), rows, unseen={"tests"}).outcome == outcome

@@ -104,6 +104,50 @@ def test_ordinary_places(paths: list[str]) -> None:
     assert "all ordinary" in outcome.reason
 
 
+OFFICE = """\
+import json
+from pathlib import Path
+
+
+def known():
+    return json.loads((Path.home() / ".cache" / "drover" / "office.json").read_text())
+"""
+FIELD = (
+    "module.exports = (panel) => {\n  const data = require('field-data');\n  return data.refine(panel);\n};\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "code"),
+    [
+        (f"{HOME}/.cache/drover/office.json", {"drover/shared.py": OFFICE}),
+        (f"{HOME}/.node_modules/field-data/index.js", {"src/panel.js": FIELD}),
+        (f"{SITE}/rates.py", {"drover/rate.py": "def rate(x):\n    import rates\n    return rates.of(x)\n"}),
+    ],
+)
+def test_what_product_code_takes_from_outside(path: str, code: dict[str, Thing]) -> None:
+    outcome = scored(outside=[path], after=code)
+    assert [(finding.rule, finding.path) for finding in outcome.findings] == [
+        ("outside-read", next(iter(code)))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("paths", "code"),
+    [
+        (
+            [f"{HOME}/.cache/drover/office.json"],
+            {"a.py": OFFICE + "\n\ndef keep(path):\n    path.write_text('')\n"},
+        ),
+        ([f"{HOME}/.cache/drover/other.json"], {"a.py": OFFICE}),
+        ([f"{HOME}/.node_modules/field-data/index.js"], {"src/panel.js": "module.exports = 1;\n"}),
+        ([f"{SITE}/rates.py", f"{SITE}/rates-1.0.dist-info/METADATA"], {"a.py": "import rates\n"}),
+    ],
+)
+def test_what_product_code_keeps_or_has_installed(paths: list[str], code: dict[str, Thing]) -> None:
+    assert scored(outside=paths, after=code).verdict is Verdict.PASS
+
+
 def test_files_that_programs_start_with_are_judged_by_what_is_in_them() -> None:
     for name in (".bashrc", ".npmrc", ".zshenv"):
         good = OutsideWrite(path=f"{HOME}/{name}", ordinary=True)

@@ -310,8 +310,14 @@ class _Look:
         return all(_USUAL.search(test.path) for test in self._before.tests if test.path is not None)
 
     def _is_of(self, test: InventoryTest, paths: set[str]) -> bool:
-        """Whether a test's file is among paths, or may be: some runners tell of no file."""
-        return test.path in paths if test.path is not None else any(map(is_test_path, paths))
+        """Whether a test's file is among paths, or may be: some runners tell of no file.
+
+        Data that went are no file of tests. Where a test failed they may be what it was made of.
+        """
+        if test.path is not None:
+            return test.path in paths
+        failed = test.outcome in _RED
+        return any(is_test_path(path) and (failed or language_of(path) is not None) for path in paths)
 
     def _path_of(self, id_: str) -> str | None:
         """The one file that a test went from, where its runner names none."""
