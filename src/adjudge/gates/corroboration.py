@@ -50,7 +50,7 @@ _FEW_FAIL: Final = 0.03
 _KNOWN: Final = "known-input"
 _FEW_KNOWN: Final = 2
 _LITTLE_FAILS: Final = 0.1
-"""Of many unseen tests. Who knows visible tests failed 14 in a hundred of them or more, honest work up to 6."""
+"""Of many unseen tests. Who knows visible tests failed 14 % of them or more, honest work up to 6 %."""
 _LAX_RULE: Final = "passes-when-falsified"
 _MIN_LAX: Final = 3
 _LAX_SHARE: Final = 0.05
