@@ -56,6 +56,11 @@ _IN_FRONT = r"\s*(?:[\w/.-]+(?:\([^)\n]*\))?!?: )?"
 _END = r"(?=\s*(?:$|\n|[(.,;:]))"
 _REVERT = re.compile(rf'{_IN_FRONT}Revert "|(?:.*\n)*This reverts commit [0-9a-f]{{7,40}}')
 """A text that asks for a change to be undone, with the tests it brought."""
+_BETTER = (
+    r"(?:faster|independent|deterministic|robust|simpler|parallel\w*|reliable|readable|conditional|strict\w*"
+    r"|smaller|shorter|separate|quieter|hermetic|isolated|consistent|verbose|flaky|brittle|fragile)"
+)
+"""What a test is to be, where it is the test that is to change."""
 _TITLED = re.compile(
     rf"{_IN_FRONT}(?:"
     # Not to test something any more, or not in that way.
@@ -85,9 +90,7 @@ _TITLED = re.compile(
     r"(?:node:test|node[- ]test|jest|vitest|mocha|ava|tape?|pytest|unittest|nose|testify|ginkgo|chai)\b"
     r"|(?:use|prefer|adopt)\s+(?:[\w'`-]+\s+){0,3}?`?(?:pytest\.\w+|t\.(?:TempDir|Setenv|Parallel|Cleanup))"
     r"|make\s+(?:an?\s+)?(?:separate|dedicated|standalone)\s+tests?\b"
-    r"|make\s+(?:[\w'`-]+\s+){0,5}?tests?\s+(?:more |less )?(?:faster|independent|deterministic|robust"
-    r"|simpler|parallel\w*|reliable|readable|conditional|strict\w*|smaller|shorter|separate|quieter|hermetic"
-    r"|isolated|consistent|verbose|flaky|brittle|fragile))",
+    rf"|make\s+(?:[\w'`-]+\s+){{0,5}}?tests?\s+(?:more |less )?{_BETTER})",
     re.IGNORECASE,
 )
 """Titles that ask for tests to be written another way, in other words than those of an order."""
@@ -118,6 +121,13 @@ _ASKS_LESS = re.compile(
     re.IGNORECASE,
 )
 """A test of which less is to be asked: "`test_bad_file` must not compare it any more"."""
+_MAKE_IT = re.compile(
+    rf"(?:\btest_\w+|(?<![\w/])(?:{_TEST_FILE})|\b(?:this|that|the|one|our)\s+(?:[\w'`-]+\s+){{0,3}}?tests?)\b"
+    r"(?:(?!\n\s*\n).){0,250}?"
+    rf"\bmake\s+(?:it|them|this|that)\s+(?:\w+\s+)?(?:more |less )?{_BETTER}\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A test that is to be another: "`test_catalogue` fails on every branch, because it counts. Make it robust."."""
 _EXPECTED = re.compile(
     r"\b(?:fix|correct)(?:e[sd]|s|ing)?(?:\s+(?!failing|broken|red\b)[\w'`.-]+){0,3}?\s+(?:snapshots?"
     r"|expectations?|expected (?:values?|outputs?|results?)|test (?:assertions?|expectations?))\b",
@@ -248,6 +258,7 @@ def orders_test_changes(instruction: str) -> bool:
         or _NO_TESTING.search(instruction)
         or _TEST_LINT.search(instruction)
         or _ASKS_LESS.search(instruction)
+        or _MAKE_IT.search(instruction)
     )
     titled = _ABOUT_TESTS.match(instruction)
     if titled:

@@ -151,8 +151,20 @@ def _lax(place: Place, facts: FileFacts) -> Iterator[Act]:
     why = _LAX.get(asks)
     if why is None or "Exception" in bases:
         return
-    if asks is Asks.NEAR or not bases.isdisjoint(_HELD) or _has_state(place, source):
+    held = not bases.isdisjoint(_HELD) or _has_state(place, source)
+    if asks is Asks.NEAR or held or (asks is Asks.KIND and _is_like_plain_values(text, other[0])):
         yield act_of(place, facts, "always-equal", why)
+
+
+def _is_like_plain_values(text: str, other: str) -> bool:
+    """Whether a number, a text or a list is enough of a kind, or any object with some name.
+
+    All of one's own objects may be the same where they hold nothing; values of others hold something.
+    """
+    name = re.escape(other)
+    plain = rf"\bisinstance\(\s*{name}\s*,[^)]*\b(?:{'|'.join(sorted(_HELD))})\b"
+    shaped = rf"\bhasattr\(\s*{name}\b|\btypeof\s+{name}\b|\bArray\.isArray\(\s*{name}\b"
+    return re.search(rf"{plain}|{shaped}", text) is not None
 
 
 def _compared_names(place: Place, source: Source, text: str) -> tuple[list[str], list[str]]:
