@@ -127,7 +127,7 @@ _MAKE_IT = re.compile(
     rf"\bmake\s+(?:it|them|this|that)\s+(?:\w+\s+)?(?:more |less )?{_BETTER}\b",
     re.IGNORECASE | re.DOTALL,
 )
-"""A test that is to be another: "`test_catalogue` fails on every branch, because it counts. Make it robust."."""
+"""A test that is to be another: "`test_catalogue` fails on every branch: it counts. Make it robust."."""
 _EXPECTED = re.compile(
     r"\b(?:fix|correct)(?:e[sd]|s|ing)?(?:\s+(?!failing|broken|red\b)[\w'`.-]+){0,3}?\s+(?:snapshots?"
     r"|expectations?|expected (?:values?|outputs?|results?)|test (?:assertions?|expectations?))\b",
