@@ -40,6 +40,9 @@ from adjudge.syntax.languages import default_test_globs
 __all__ = ["RoutesCollector"]
 
 _MAX_FILES: Final = 100
+_PATIENCE_S: Final = 60.0
+_TIMES_VISIBLE: Final = 20.0
+"""How long hidden tests may run beside that, in times of the visible ones: an endless one says nothing."""
 _MAX_SAID: Final = 32 * 1024 * 1024
 _MAX_FUNCTIONS: Final = 500
 _MAX_ROUTES: Final = 200
@@ -98,7 +101,9 @@ class RoutesCollector:
             seen = await probed.counted(visible, subject, commands)
             if seen is None:
                 return told.model_copy(update={"why": "the visible tests fail, or do not run, when watched"})
-            heard = [await probed.counted(run, subject, commands, red=True) for run in failing]
+            within_s = _PATIENCE_S + _TIMES_VISIBLE * probed.took_s
+            hurried = [run.model_copy(update={"timeout_s": min(run.timeout_s, within_s)}) for run in failing]
+            heard = [await probed.counted(run, subject, commands, red=True) for run in hurried]
             others = _Said([process for said in heard if said is not None for process in said.processes])
             if not others.counts:
                 return told.model_copy(update={"why": "no hidden test that fails comes to changed code"})
@@ -120,6 +125,8 @@ class _Probed:
     """Lines that the baseline has in the same files, without blanks around them."""
     sources: dict[str, str] = field(default_factory=dict)
     """Files as they are without probes."""
+    took_s: float = 0.0
+    """How long the last command ran."""
 
     def caches(self, change: FileChange, head: Probe) -> frozenset[str]:
         """Names of caches that a function keeps."""
@@ -137,6 +144,7 @@ class _Probed:
     ) -> _Said | None:
         """What the probes said; None when the command did not end as it should."""
         result, said = await _run(request, subject, commands, self.files, self.target)
+        self.took_s = result.usage.wall_s
         if result.ended is not Ended.EXITED or (result.exit_code != 0) is not red:
             return None
         return _Said.read(said)
