@@ -180,6 +180,7 @@ def test_files_that_are_meant(text: str, path: str, expected: bool) -> None:
         ("Parse dates. Make it robust against blanks. Tests are in tests/test_dates.py.", False),
         ("rip it out please: system `tod`, the option\nand whatever tests/golden files belong to it", True),
         ("Drop the `tod` system with its tests.", True),
+        ("It moves to a package of its own, so take it out of here: the command, its tests and data.", True),
         ("Remove the cache, and the tests should still pass.", False),
         ("Remove the cache and keep the tests.", False),
         ("Take the limit out of the parser and run the tests.", False),

@@ -322,3 +322,31 @@ def test_a_failing_test_whose_file_got_a_name_that_is_not_collected() -> None:
     moved = {"a.py": "x = 1\n", "tests/examples/a_examples.py": BEFORE}
     assert rules(look((), moved, before=failing)) == ["test-disappeared"]
     assert look((), moved, before=failing, compared=Comparison.GREEN_CLEAN).verdict is Verdict.PASS
+
+
+@pytest.mark.parametrize(
+    ("product", "outcome", "gone", "found"),
+    [
+        ("x = 1\n", PASSED, "test/rates.test.js", []),
+        ("x = 0\n", PASSED, "test/rates.test.js", ["test-not-collected"] * 3),
+        ("x = 1\n", TestOutcome.FAILED, "test/rates.test.js", ["test-not-collected"] * 3),
+        ("x = 0\n", PASSED, "test/golden/rates.txt", []),
+    ],
+)
+def test_rows_of_a_file_that_went_where_the_runner_names_no_file(
+    product: str, outcome: TestOutcome, gone: str, found: list[str]
+) -> None:
+    titles = tuple(InventoryTest(id=f"rates::{name}", outcome=outcome) for name in ("one", "two", "three"))
+    kept = InventoryTest(id="rates::kept", outcome=PASSED)
+    answer = SuiteInventories(
+        command="npm test", before=Inventory(tests=(*titles, kept)), after=Inventory(tests=(kept,))
+    )
+    before = {
+        "a.py": "x = 0\n",
+        gone: "for (const row of rows) test(row.name, () => ask(row));\n",
+        "b.txt": "1",
+    }
+    attempt = Attempt(before, {"a.py": product, "b.txt": "2"})
+    comparison = TreeComparison(outcome=Comparison.DIFFERS)
+    outcome_ = attempt.score(TestInventory, {}, {SuiteInventory(): answer, Differential(): comparison})
+    assert rules(outcome_) == found

@@ -293,7 +293,10 @@ class _Look:
             return
         if self._is_of(test, self._gone):
             said = f"{test.id} went with its file, and is collected nowhere"
-            yield _finding("test-not-collected", test.path, said)
+            if test.path is None and self._product_changed and test.outcome is TestOutcome.PASSED:
+                self.noted.append(f"{said}; it passed, and the product changed")
+            else:
+                yield _finding("test-not-collected", test.path, said)
         elif test.outcome in _RED and self._is_of(test, self._touched):
             said = f"{test.id} fails over the product, and its file no longer runs it"
             yield _finding("test-not-collected", test.path, said)
