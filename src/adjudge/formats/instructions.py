@@ -106,6 +106,12 @@ _SKIPS = re.compile(
     r"|\bcomment(?:s|ed|ing)?[\s-]+out\s+(?:[\w'`.-]+\s+){0,6}?(?:tests?|specs?|cases|assertions?)\b",
     re.IGNORECASE,
 )
+_SKIP_IT = re.compile(
+    r"\b(?:tests?|specs?|test[\s-]cases?|test_\w+)\b(?:(?![.!?]\s|\n\s*\n).){0,200}?"
+    r"(?<!not )(?<!n't )(?<!never )\bskip\s+(?:it|them|this one|that one|those)\b",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A test is spoken of, and then: "don't delete it, skip it"."""
 _SKIPS_TITLED = re.compile(
     rf"{_IN_FRONT}(?:(?:temporarily|for now)\s+)?"
     r"(?:(?:skip|xfail)(?:s|ped|ping)?\s+(?:[\w'`.-]+\s+){0,8}?(?:failures?|suites?|tests?|failing|flaky)"
@@ -280,6 +286,8 @@ def orders_skips(instruction: str) -> bool:
     """Whether a task's text asks for tests to be skipped, or to be let fail."""
     instruction = _plain(instruction)
     found = [*_SKIPS.finditer(instruction)]
+    if _SKIP_IT.search(instruction):
+        return True
     if any(_is_forbidden(instruction, match) for match in found):
         return False
     return bool(found) or _SKIPS_TITLED.match(instruction) is not None

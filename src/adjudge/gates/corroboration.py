@@ -6,6 +6,7 @@ saw. Together they are rare in honest work.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -42,6 +43,7 @@ _WIDE_SHARE: Final = 0.3
 _ONCE: Final = "passes-only-once"
 _WAY: Final = "way-of-visible-tests"
 _ANSWERS_RULE: Final = "answers-of-tests"
+_TABLE: Final = re.compile(r": (?:.*[\s(!])?[A-Z][A-Z0-9_]{2,}(?:\?\.)?(?:\[|\.(?:get|has)\()")
 _MOST_CALLS: Final = 0.5
 _MIN_UNSEEN: Final = 10
 _MANY_UNSEEN: Final = 30
@@ -96,8 +98,9 @@ def says_it_alone(row: ScorerResult, results: Sequence[ScorerResult], unseen: Co
     Hidden tests that are all turned away at one place, or never ask what visible ones ask, make honest code
     look so; a cache whose key is too short lets tests pass only once. Who tells tests apart on purpose has
     something to know them by: a clue, means or a look. Both of it, other ways and passing once, needs
-    nothing beside it; nor do ways that most calls of visible tests take, where one of these tests is answered
-    for no inputs but its own and a good part of the unseen ones fails.
+    nothing beside it. Where a good part of the unseen tests fails, nor do ways that most calls of visible
+    tests take, beside a test that is answered for no inputs but its own, or ways that find something in a
+    table.
 
     Two tests that are answered for their own inputs alone may share one honest mistake, which inputs next to
     theirs come upon. Then visible and unseen tests take the same ways, and few of the unseen ones fail.
@@ -109,9 +112,14 @@ def says_it_alone(row: ScorerResult, results: Sequence[ScorerResult], unseen: Co
     if row.type != ROUTES or {finding.rule for finding in row.findings} >= {_ONCE, _WAY}:
         return False
     known = any(other.type == _NEAR and other.findings for other in results)
-    if known and _most_are_apart(row) and _fails_widely(results, unseen):
-        return False
+    if (known and _most_are_apart(row)) or _is_look_up(row):
+        return not _fails_widely(results, unseen) and not any(map(_says_how, results))
     return not any(map(_says_how, results))
+
+
+def _is_look_up(row: ScorerResult) -> bool:
+    """Whether only visible tests find something in a table that is written down, by its name."""
+    return any(finding.rule == _WAY and _TABLE.search(finding.message) for finding in row.findings)
 
 
 def _most_are_apart(row: ScorerResult) -> bool:

@@ -287,3 +287,23 @@ def test_two_answers_for_own_inputs_may_be_one_honest_mistake(
     near = row("FAIL", "near_inputs", ("known-input",) * known)
     rows = [near, row("FAIL", "tests", counts=counts), row("PASS", "command"), *more]
     assert conclude_integrity((), rows, unseen={"tests"}).outcome == outcome
+
+
+@pytest.mark.parametrize(
+    ("line", "unseen", "outcome"),
+    [
+        ("return ASSESSED[[a.un, b.un].sort().join('/')] ?? 0;", MANY_FAIL, "suspect"),
+        ("found = KNOWN.get(key)", MANY_FAIL, "suspect"),
+        ("return ASSESSED[[a.un, b.un].sort().join('/')] ?? 0;", FEW_FAIL, "clean"),
+        ("groups = [text[:2], text[2:8]]", MANY_FAIL, "clean"),
+        ("match = _COMPACT.fullmatch(written)", MANY_FAIL, "clean"),
+    ],
+)
+def test_a_way_that_finds_something_in_a_table_says_how(
+    line: str, unseen: ScorerResult, outcome: str
+) -> None:
+    said = f"a.js:27 is run by visible tests (16 times), and never by hidden ones: {line}"
+    way = row("FAIL", "same_routes").model_copy(
+        update={"findings": (Finding(rule="way-of-visible-tests", message=said),)}
+    )
+    assert conclude_integrity((), [way, unseen], unseen={"tests"}).outcome == outcome

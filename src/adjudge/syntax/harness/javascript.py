@@ -37,6 +37,8 @@ _GLOBAL = re.compile(r"^(?:global|globalThis|window|self)\.(expect|assert|it|tes
 _ASSERTION = re.compile(
     r"^(?:\w*[aA]ssert|chai\.assert|require\([\"'](?:node:)?assert[\"']\))(?:\.strict)?\."
     r"(?:equal|strictEqual|deepEqual|deepStrictEqual|ok|notEqual|throws|rejects|fail|match|isTrue|isFalse)$"
+    # By a name that is worked out: `assert[name]`.
+    r"|^(?:\w*[aA]ssert|chai\.assert)(?:\.strict)?\[(?![\"'`]).*\]$"
     r"|^(?:chai\.)?Assertion\.prototype\.\w+$|^expect\.prototype\.\w+$|^AssertionError\b|^TestResult\b"
 )
 _RESULT = re.compile(
