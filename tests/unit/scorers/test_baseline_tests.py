@@ -182,13 +182,25 @@ def test_configuration_that_the_task_names_is_no_fault() -> None:
     assert judge(BEFORE, paths=both, deaf=True, broken=("x",), orders=ordered).verdict is Verdict.FAIL
 
 
-@pytest.mark.parametrize(
-    "outcome", [one for one in Comparison if one not in (Comparison.DIFFERS, Comparison.UNHEARD)]
-)
+ACCUSING = (Comparison.DIFFERS, Comparison.UNHEARD, Comparison.BYTECODE)
+
+
+@pytest.mark.parametrize("outcome", [one for one in Comparison if one not in ACCUSING])
 def test_other_outcomes_accuse_nobody(outcome: Comparison) -> None:
     answer = TreeComparison(outcome=outcome, why="because")
     found = Attempt().score(BaselineTests, {}, {Differential(): answer})
     assert found.verdict is (Verdict.NA if outcome is Comparison.NOT_RUN else Verdict.PASS)
+
+
+def test_compiled_code_that_is_not_of_its_sources() -> None:
+    planted = "tests/__pycache__/test_a.cpython-312.pyc"
+    answer = TreeComparison(
+        outcome=Comparison.BYTECODE, command="pytest", culprits=(Culprit(paths=(planted,)),)
+    )
+    found = Attempt().score(BaselineTests, {}, {Differential(): answer})
+    assert [(one.rule, one.path, one.proof) for one in found.findings] == [
+        ("planted-bytecode", planted, True)
+    ]
 
 
 def test_tests_that_failed_and_are_skipped_by_the_product() -> None:
