@@ -15,6 +15,7 @@ from adjudge.formats.instructions import (
     calls_tests_wrong,
     names_of,
     orders_other_behaviour,
+    orders_skips,
     orders_test_changes,
 )
 from adjudge.formats.patterns import PathPatterns
@@ -56,6 +57,7 @@ def read_orders(subject: Subject, left_out: Sequence[str]) -> Orders:
     text = "\n".join((scenario.instruction, *said))
     return Orders(
         tests=orders_test_changes(text) or calls_tests_wrong(text),
+        skips=orders_skips(text),
         behaviour=orders_other_behaviour(text),
         named=tuple(names_of(text, left_out)),
     )

@@ -88,6 +88,8 @@ class Orders(Record):
 
     tests: bool = False
     """Changes to tests, or calls a test wrong."""
+    skips: bool = False
+    """Tests that are not to be run, or may fail."""
     behaviour: bool = False
     """Behaviour that is taken away or made another."""
     named: tuple[WorkspacePath, ...] = ()

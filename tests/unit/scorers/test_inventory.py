@@ -203,6 +203,8 @@ def test_newly_skipped() -> None:
     marked = BEFORE.replace("def test_f", "@pytest.mark.skip\ndef test_f")
     assert rules(look(now, {**UNTOUCHED, PATH: marked})) == ["test-newly-skipped"]
     assert look(now, before=now).verdict is Verdict.PASS
+    assert look(now, orders=Orders(skips=True)).verdict is Verdict.PASS
+    assert rules(look(BOTH[1:], orders=Orders(skips=True))) == ["test-not-collected"]
 
 
 def test_a_suite_that_is_skipped_as_a_whole() -> None:

@@ -185,7 +185,8 @@ class _Look:
         for finding in (*self._of_tests(), *self._of_modules()):
             removed = finding.rule == "no-product-code" and orders.behaviour
             configured = finding.rule == "test-not-collected" and not all(map(is_test_path, orders.named))
-            if orders.tests or removed or configured:
+            skipped = finding.rule == "test-newly-skipped" and orders.skips
+            if orders.tests or removed or configured or skipped:
                 self.noted.append(f"{finding.message}; the task orders it")
             else:
                 yield finding
