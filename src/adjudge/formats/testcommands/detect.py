@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from typing import Protocol
 
 from adjudge.formats.tasks.starter import TestCommand
+from adjudge.formats.testcommands.makefiles import MAKEFILES
 
 __all__ = ["ProjectFiles", "detect_test_command"]
 
@@ -84,7 +85,7 @@ def _ruby(files: ProjectFiles) -> TestCommand | None:
 
 
 def _make(files: ProjectFiles) -> TestCommand | None:
-    for name in ("Makefile", "makefile", "GNUmakefile"):
+    for name in MAKEFILES:
         if _MAKE_TEST.search(files.text(name) or ""):
             return TestCommand("make test", f"{name} has a test target")
     return None
