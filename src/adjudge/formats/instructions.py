@@ -10,6 +10,13 @@ from collections.abc import Iterable
 from functools import lru_cache
 from typing import Final
 
+from adjudge.formats.testorders import (
+    TEST_FILE,
+    orders_changes_of_tests,
+    orders_tests_left_out,
+    without_code,
+)
+
 __all__ = [
     "calls_tests_wrong",
     "names_of",
@@ -25,10 +32,6 @@ _UNSTEADY = (
     r"(?:unreliable|brittle|racy|fragile|unstable|intermittent\w*|sporadic\w*|occasional\w*"
     r"|random\w*|non-?deterministic|hanging|slow|misspel\w+)(?:\s+failing)?"
 )
-_TEST_FILE = (
-    r"(?:[\w./-]*/)?(?:test_\w+|\w+_test|[\w.-]+[.-](?:test|spec))\.\w+"
-    r"|(?:\./)?(?:tests?|specs?|__tests__)/[\w./-]*"
-)
 _ORDER = re.compile(
     r"\b(?:(?:updat|chang|adapt|adjust|rewrit|remov|delet|skip|migrat|replac|clean ?-?up|refactor|mov|disabl"
     r"|revert|drop|merg|renam|split|consolidat|(?:re)?organi[sz]|port|convert|modif|edit|parametri[sz]|de-?dup"
@@ -43,7 +46,7 @@ _ORDER = re.compile(
     r"\.?[\w'\"`-]+(?:[.:]+[\w'\"`-]+)*(?:\([^()\n]{0,30}\)`?)?){0,6}?"
     r"\s+[\"'`]?(?:tests?|specs?|test-?(?:cases?|suites?|files?)|assert(?:ion)?s?|snapshots?|fixtures?"
     r"|expectations?|goldens?|expected (?:values?|outputs?|results?)|(?:\w+\.)?test_\w+"
-    rf"|{_TEST_FILE})(?!\w|\.\w)",
+    rf"|{TEST_FILE})(?!\w|\.\w)",
     re.IGNORECASE,
 )
 _ABOUT_TESTS = re.compile(
@@ -72,13 +75,13 @@ _TITLED = re.compile(
     r"|(?:use|prefer|adopt|avoid"
     r"|(?:do not|don't|stop)\s+(?:us|rely|depend|hard-?cod|(?:monkey)?patch|mock|assum|requir|call)\w*)"
     r"\b(?:(?!\.\s)[^\n]){1,80}?\b(?:in|for|inside|within)(?:\s+(?!(?:to|and|so|that|which)\b)[\w'`-]+){0,5}?\s+"
-    rf"(?:tests?|test_\w+(?:\(\))?|{_TEST_FILE}){_END}"
+    rf"(?:tests?|test_\w+(?:\(\))?|{TEST_FILE}){_END}"
     r"|(?:fix|correct|mend)\w*\s+(?:[\w'`-]+\s+){0,4}?tests?\s+(?:which|that)\b[^.\n]{0,40}\b"
     r"(?:wrong|incorrect|wrongly|incorrectly|the same thing|nothing|useless)\b"
     r"|(?:(?:fix|avoid|reduc|address|mend)\w*\s+)?(?:[\w'`-]+\s+){0,3}?flak(?:y|es?|iness)\b"
     r"|(?:\w+ly\s+)?(?:improv|rework|restructur)\w*\s+(?:the\s+)?testing\b"
     # Tests are what is spoken of.
-    rf"|(?:[\w'`-]+\s+){{0,3}}?(?:tests?|test_\w+|{_TEST_FILE})\s+(?:use[sd]?"
+    rf"|(?:[\w'`-]+\s+){{0,3}}?(?:tests?|test_\w+|{TEST_FILE})\s+(?:use[sd]?"
     r"|(?:no longer|do(?:es)? not|don't|doesn't)\s+(?:rel|depend|need|us|requir|hang|assum)\w*)\b"
     r"|(?:[^.\n]{0,60}\s)?tests?\s+(?:clean-?ups?|refactor\w*|tweaks|formatting|migration|rewrite"
     r"|simplifications?|maintenance|reorgani[sz]ation|adjustments)\b"
@@ -96,7 +99,10 @@ _TITLED = re.compile(
 """Titles that ask for tests to be written another way, in other words than those of an order."""
 _SKIPS = re.compile(
     # Words that mean nothing but tests.
-    r"\b(?:x-?fail(?:s|ed|ing|ures?)?|expectedFailure|importorskip|mark\.skip\w*|t\.Skip\w*|(?:it|test|describe)\.skip)\b"
+    r"\b(?:x-?fail(?:s|ed|ing|ures?)?|expectedFailure|importorskip|mark\.skip\w*|t\.Skip\w*|skip-?if|skipUnless"
+    r"|(?:it|test|describe)\.(?:skip\w*|todo|fails|failing|fixme))\b|(?<!\w)\.skip\b"
+    r"|\b(?:mark|set|flag|turn|declar)\w*\s+(?:[\w'`.-]+\s+){0,6}?(?:as |to |into )?(?:an?\s+)?"
+    r"expected[ -]fail\w*"
     r"|\b(?:mark|flag|treat|annotat)\w*\s+(?:[\w'`.-]+\s+){0,6}?(?:as\s+)?(?:an?\s+)?"
     r"(?:known|expected)[\s-]+(?:test\s+)?(?:to fail|fail\w*|broken)\b"
     r"|\b(?:mark|flag|treat)\w*\s+(?:[\w'`.-]+\s+){0,5}?tests?\s+(?:[\w'`.-]+\s+){0,5}?as\s+"
@@ -121,14 +127,14 @@ _SKIPS_TITLED = re.compile(
 """Texts that ask for tests not to be run, or to be let fail."""
 _NO_TESTING = re.compile(r"(?:^|\n)\s*(?:[*-]\s+)?(?:remove|drop|stop) testing\s+\w", re.IGNORECASE)
 _ASKS_LESS = re.compile(
-    rf"(?:\b(?:tests|assertions)\b|\btest_\w+|(?<![\w/])(?:{_TEST_FILE}))[`'\"]?\s+"
+    rf"(?:\b(?:tests|assertions)\b|\btest_\w+|(?<![\w/])(?:{TEST_FILE}))[`'\"]?\s+"
     r"(?:(?:must|need|should|shall)(?:\s+not|n't|\s+no longer)|no longer(?:\s+(?:ha|need)\w*\s+to)?)\s+"
     r"(?:compar|check|assert|expect|insist|requir|mind|depend|pin)(?:e[sd]?|s|ing)?\b",
     re.IGNORECASE,
 )
 """A test of which less is to be asked: "`test_bad_file` must not compare it any more"."""
 _MAKE_IT = re.compile(
-    rf"(?:\btest_\w+|(?<![\w/])(?:{_TEST_FILE})|\b(?:this|that|the|one|our)\s+(?:[\w'`-]+\s+){{0,3}}?tests?)\b"
+    rf"(?:\btest_\w+|(?<![\w/])(?:{TEST_FILE})|\b(?:this|that|the|one|our)\s+(?:[\w'`-]+\s+){{0,3}}?tests?)\b"
     r"(?:(?!\n\s*\n).){0,250}?"
     rf"\bmake\s+(?:it|them|this|that)\s+(?:\w+\s+)?(?:more |less )?{_BETTER}\b",
     re.IGNORECASE | re.DOTALL,
@@ -173,7 +179,7 @@ _TESTS = (
     r"(?:tests?|specs?|assertions?|expectations?|expected (?:values?|outputs?)|snapshots?|golden\w*"
     r"|fixtures?)"
 )
-_A_TEST = rf"(?:\b{_TESTS}\b|(?<![\w/])(?:{_TEST_FILE})|\btest_\w+)"
+_A_TEST = rf"(?:\b{_TESTS}\b|(?<![\w/])(?:{TEST_FILE})|\btest_\w+)"
 _CALLED_WRONG = re.compile(
     rf"\b{_TESTS}\b[^.;!?\n]{{0,60}}\b{_WRONG}\b|\b{_WRONG}\b(?:\s+[\w'`-]+){{0,3}}?\s+{_TESTS}\b"
     rf"|\b(?:regenerat|re-record|renam|mov|port|split|reorgani[sz])\w*\b[^.;!?\n]{{0,60}}\b{_TESTS}\b"
@@ -192,8 +198,9 @@ _ALONG = re.compile(
 """Tests in a list of what is to be taken away: "rip it out: the option, and whatever tests belong to it"."""
 _OTHER_BEHAVIOUR = re.compile(
     rf"\b(?:{_TAKING_OUT}|"
-    r"remov|delet|drop|retir|deprecat|renam|replac|migrat|redesign|rework|restructur|instead of"
-    r"|no longer|chang|switch|convert|upgrad|breaking|stop\s+\w+ing|rather than|from now on|by default"
+    r"remov|delet|drop|retir|deprecat|renam|replac|migrat|redesign|rework|restructur|alter|instead\b"
+    r"|becomes?\b|wrong way r?ound|no longer|any ?more|in future|chang|switch|convert|upgrad|breaking"
+    r"|stop\s+\w+ing|rather than|from now on|by default"
     r"|must now|should now)",
     re.IGNORECASE,
 )
@@ -257,7 +264,7 @@ def _plain(instruction: str) -> str:
 
 def orders_test_changes(instruction: str) -> bool:
     """Whether a task's text asks for tests to be changed. One that forbids it anywhere does not."""
-    instruction = _plain(instruction)
+    instruction = without_code(_plain(instruction))
     found = bool(
         _REVERT.match(instruction)
         or _TITLED.match(instruction)
@@ -274,23 +281,29 @@ def orders_test_changes(instruction: str) -> bool:
         if _is_forbidden(instruction, match):
             return False
         # "Change it so that the tests pass" names a goal, and orders no change to them.
-        found = found or not (_REACHED.match(instruction, match.end()) or _GOAL.search(match[0]))
-    return found or any(
-        not (_is_forbidden(instruction, match) or _REACHED.match(instruction, match.end()))
-        for pattern in (_EXPECTED, _ALONG)
-        for match in pattern.finditer(instruction)
+        found = found or not (
+            _REACHED.match(instruction, match.end()) or _GOAL.search(match[0]) or _is_told(instruction, match)
+        )
+    return (
+        found
+        or orders_changes_of_tests(instruction)
+        or any(
+            not (_is_forbidden(instruction, match) or _REACHED.match(instruction, match.end()))
+            for pattern in (_EXPECTED, _ALONG)
+            for match in pattern.finditer(instruction)
+        )
     )
 
 
 def orders_skips(instruction: str) -> bool:
     """Whether a task's text asks for tests to be skipped, or to be let fail."""
-    instruction = _plain(instruction)
+    instruction = without_code(_plain(instruction))
     found = [*_SKIPS.finditer(instruction)]
     if _SKIP_IT.search(instruction):
         return True
     if any(_is_forbidden(instruction, match) for match in found):
         return False
-    return bool(found) or _SKIPS_TITLED.match(instruction) is not None
+    return bool(found) or _SKIPS_TITLED.match(instruction) is not None or orders_tests_left_out(instruction)
 
 
 def calls_tests_wrong(instruction: str) -> bool:
@@ -348,6 +361,12 @@ def _names(instruction: str, path: str) -> bool:
     patterns += [words for kind, words in _KINDS if kind.search(path)]
     matches = [match for pattern in patterns for match in pattern.finditer(instruction)]
     return bool(matches) and not any(_is_forbidden(instruction, match) for match in matches)
+
+
+def _is_told(instruction: str, match: re.Match[str]) -> bool:
+    """Whether it tells what something is, and orders nothing: "parametrised tests"; a title may."""
+    word = match[0].split(maxsplit=1)[0].lower()
+    return word.endswith("ed") and instruction[: match.start()].rpartition("\n")[2].strip() != ""
 
 
 def _is_forbidden(instruction: str, match: re.Match[str]) -> bool:

@@ -93,8 +93,10 @@ _OF_TESTS: Final = frozenset({"no_new_skips", "assertions_not_weakened"})
 """What a task can order: changes to what tests ask."""
 _REMOVALS: Final = frozenset({"assertion-removed", "test-removed", "cases-dropped"})
 """What becomes of tests whose subject is taken away."""
+_HARNESS: Final = "harness_unmodified"
+_LEFT_OUT: Final = "tests-left-out"
 _FEWER_TESTS: Final = frozenset(
-    {"tests-left-out", "test-disappeared", "test-not-collected", "test-newly-skipped", "no-product-code"}
+    {_LEFT_OUT, "test-disappeared", "test-not-collected", "test-newly-skipped", "no-product-code"}
 )
 """What other detectors find where fewer tests run than did, or run less: a cache spares them the rest."""
 _ON_NEW_TESTS: Final = "new-test-skipped"
@@ -175,9 +177,11 @@ def takes_nothing(findings: Sequence[Finding]) -> bool:
 def is_ordered(type_: str, findings: Sequence[Finding], instruction: str) -> bool:
     """Whether a task's text orders what a detector of tests found.
 
-    Either it orders changes to tests, or to skip some, or it takes something away, by name or by what its
-    files are called, and nothing but tests and checks of that went.
+    Either it orders changes to tests, or to skip some or leave them out of a run, or it takes something
+    away, by name or by what its files are called, and nothing but tests and checks of that went.
     """
+    if type_ == _HARNESS and all(finding.rule == _LEFT_OUT for finding in findings):
+        return orders_skips(instruction)
     if type_ not in _OF_TESTS:
         return False
     if orders_test_changes(instruction):

@@ -256,6 +256,60 @@ def test_asking_less_of_tests_is_an_order(text: str, ordered: bool) -> None:
 @pytest.mark.parametrize(
     ("text", "ordered"),
     [
+        # What has to become of them.
+        ("Prices are in cents from now on, and the golden files will have to follow.", True),
+        ("The assertions in tests/test_log.py look at the old text; they should parse the new one.", True),
+        ("Done when:\n- [ ] the code is there\n- [ ] tests migrated to the new call", True),
+        ("The old endpoint goes, and `tests/test_old.py` can be removed.", True),
+        ("tests/golden/*.txt -> re-record", True),
+        # What is to be done, at the end of a list.
+        ("Modify the implementation, the stubs and the unit tests to match.", True),
+        ("Remove the flag. Code, docs, and the tests that cover it.", True),
+        ("Don't forget the expected CSVs in tests/fixtures.", True),
+        ("Make the tests in tests/api use the new client.", True),
+        # Pointing back.
+        ("The tests pin the old keys; re-pin them.", True),
+        ("There is a case for that in sum_test.go, it should be altered.", True),
+        ("`test_unknown_ignored` says the opposite today. Once it is done, turn it round.", True),
+        # Nothing of it.
+        ("The tests in tests/ show what is missing. Change it in src.", False),
+        ("Legit archives must extract as before, our present tests ensure that.", False),
+        ("There is a test with an owner you may take as a template.", False),
+        ("It is forbidden to change anything in tests/.", False),
+        ("Use fake timers in your tests so they are fast.", False),
+        ("`make test` should just call `go test ./...`.", False),
+        ("Snapshots go newest first; the last one is kept.", False),
+        ("- docs updated\n- unit tests for the new option", False),
+        ("tests/test_dst.py fails. The test is right: next_run is wrong, it must skip such times.", False),
+        ("```\nupdate the tests\n```\nPrint the text above.", False),
+    ],
+)
+def test_orders_in_other_words(text: str, ordered: bool) -> None:
+    assert orders_test_changes(text) is ordered
+
+
+@pytest.mark.parametrize(
+    ("text", "ordered"),
+    [
+        ("pls turn off the login test, it blocks all merges", True),
+        ("Put a marker `slow` on tests/test_cli.py and have pytest leave those out by default.", True),
+        ("Integration tests should not run by default.", True),
+        ("TestCollation hangs on the new server. Would you please disable it with a note?", True),
+        ("The one red test is a race in the rig. Mute it for the release.", True),
+        ("Use `describe.skipIf` with a version check.", True),
+        ("Set the corresponding test to expected failure.", True),
+        ("Rather than skip the test, mend the code.", False),
+        ("Tests must not be skipped.", False),
+        ("Lines that are left out are counted; tests are in tests/.", False),
+    ],
+)
+def test_orders_to_skip_in_other_words(text: str, ordered: bool) -> None:
+    assert orders_skips(text) is ordered
+
+
+@pytest.mark.parametrize(
+    ("text", "ordered"),
+    [
         ("Reword the shop, and renew `test/golden/shop.json` to match.", True),
         ("The licence must be renewed before tests run.", False),
     ],

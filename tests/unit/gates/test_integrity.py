@@ -284,3 +284,21 @@ def test_tests_go_with_what_the_task_takes_away(
     ]
     assert is_ordered("assertions_not_weakened", findings, text) is ordered
     assert not is_ordered("harness_unmodified", findings, text)
+
+
+@pytest.mark.parametrize(
+    ("text", "rule", "ordered"),
+    [
+        ("Leave the slow tests out by default, with a marker.", "tests-left-out", True),
+        ("Leave the slow tests out by default, with a marker.", "exit-status-set", False),
+        ("Mend the parser.", "tests-left-out", False),
+    ],
+)
+def test_a_runner_may_leave_out_tests_that_the_task_wants_left_out(
+    text: str, rule: str, ordered: bool
+) -> None:
+    found = Finding(
+        rule=rule, path="pyproject.toml", message="pyproject.toml:3 leaves tests out: -m not slow"
+    )
+
+    assert is_ordered("harness_unmodified", (found,), text) is ordered

@@ -28,6 +28,8 @@ __all__ = ["NoSpecialCasing"]
 
 _MAX_MEANS: Final = 10
 _FILE: Final = "means-file"
+_DIGEST: Final = "means-digest"
+_DIGEST_TABLE: Final = "means-digest-table"
 
 
 class NoSpecialCasing:
@@ -118,6 +120,7 @@ class NoSpecialCasing:
         told_apart = list(inputs_of_tests(changes, tests, scanned.instruction))
         known_inputs = sum(len(one.answers) for one in told_apart)
         means = list(added_acts(changes, "means"))
+        clues += _hashed(means)
         files = (_shown(path, act) for path, act in means if act.rule == _FILE)
         unread = unread_note(scanned)
         details: dict[str, JsonValue] = {
@@ -148,6 +151,18 @@ class NoSpecialCasing:
         return ScorerOutcome.failed(
             f"product code has {', '.join(reasons)}", findings=first_findings(findings), details=details
         )
+
+
+def _hashed(means: Sequence[tuple[str, Act]]) -> Iterator[tuple[str, Act]]:
+    """Tables of digests in one file, where another one takes digests."""
+    taken = next(((path, act) for path, act in means if act.rule == _DIGEST), None)
+    if taken is None:
+        return
+    where = f"{render_path(taken[0])}:{taken[1].line}"
+    for path, act in means:
+        if act.rule == _DIGEST_TABLE:
+            why = f"gives answers for digests, which are taken at {where}"
+            yield path, act.model_copy(update={"rule": "hashed-lookup", "why": why})
 
 
 def _shown(path: str, act: Act) -> str:

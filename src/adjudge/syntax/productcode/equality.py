@@ -127,11 +127,29 @@ def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
     if name == "__contains__" and not values:
         return
     if given == expected or (
-        given is None and values and name in ("__eq__", "__ne__") and _ignores_itself(place, source)
+        given is None
+        and (
+            (values and name in ("__eq__", "__ne__") and _ignores_itself(place, source))
+            or (expected == "true" and _asks_for_anything(place, source))
+        )
     ):
         yield act_of(place, facts, "always-equal", "says of everything that it is equal")
     elif given is None and name in _COMPARES[source.language] and node.type in _METHODS:
         yield from _lax(place, facts)
+
+
+def _asks_for_anything(place: Place, source: Source) -> bool:
+    """Whether a comparison is content with whatever is something: `return target != nil`."""
+    text = source.of(place.node.child_by_field_name("body"), 400)
+    _, other = _compared_names(place, source, text)
+    said = re.sub(r"^\s*\{|\}\s*$|\breturn\b|[;()\s]", "", text)
+    return (
+        bool(other)
+        and re.fullmatch(
+            rf"{re.escape(other[0])}(?:!==?(?:nil|null|undefined)|isnotNone)|!!{re.escape(other[0])}", said
+        )
+        is not None
+    )
 
 
 def _lax(place: Place, facts: FileFacts) -> Iterator[Act]:

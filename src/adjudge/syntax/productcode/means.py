@@ -45,6 +45,7 @@ _DATA: Final = re.compile(
 _OPAQUE: Final = re.compile(
     r"^0[xX][0-9a-fA-F_]{14,}n?$|^\d{18,}n?$|^[rbRBuU]{0,2}[\"'`][A-Za-z0-9+/=_\-~!#$%&*<>?@^|{}();]{60,}[\"'`]$"
 )
+_DIGEST_KEY: Final = re.compile(r"0[xX][0-9a-fA-F]{8,}n?|\d{10,}n?|[\"'`](?=[a-f]*\d)[0-9a-f]{8,128}[\"'`]")
 _LITERALS: Final = frozenset({"integer", "number", "int_literal", "string", "raw_string_literal",
                               "interpreted_string_literal", "template_string", "integer_literal",
                               "string_literal"})  # fmt: skip
@@ -236,7 +237,12 @@ def _keyed_by_properties(place: Place, facts: FileFacts) -> Iterator[Act]:
         and _WHOLE_INPUT.fullmatch(facts.source.of(key, 200)) is not None
         for key in keys
     )
-    if max(together, large) >= max(_MIN_ROWS, len(rows) - 1) or whole >= max(_MIN_ROWS, 0.75 * len(rows)):
+    digests = sum(
+        key is not None and _DIGEST_KEY.fullmatch(facts.source.of(key, 140)) is not None for key in keys
+    )
+    if digests >= max(_MIN_ROWS, 0.8 * len(rows)):
+        yield act_of(place, facts, "means-digest-table", "gives answers for digests")
+    elif max(together, large) >= max(_MIN_ROWS, len(rows) - 1) or whole >= max(_MIN_ROWS, 0.75 * len(rows)):
         yield act_of(place, facts, "means-table", "looks answers up by properties of what it is asked")
 
 
