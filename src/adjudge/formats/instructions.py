@@ -165,6 +165,9 @@ _FORBIDS = re.compile(
     r"\b(?:do|must|should|may|can|shall)(?:\s*not|n't)\b|\b(?:never|without|leave|keep)\b", re.IGNORECASE
 )
 """An order not to do something, where a bare "not" may tell what is wrong."""
+_SAYS_OF_IT: Final = re.compile(
+    r"\s+(?:has|have|is|are|will|would|won't|does|do|makes?|gives?)\b", re.IGNORECASE
+)
 _LOOK_BACK: Final = 40
 _EMPHASIS: Final = re.compile(
     r"(?<![^\s(\"'])(\*{1,3}|_)(?![\s*_])([^*_`\n]{1,120}?)(?<![\s*_])\1(?![^\s).,;:!?\"'])"
@@ -364,8 +367,13 @@ def _names(instruction: str, path: str) -> bool:
 
 
 def _is_told(instruction: str, match: re.Match[str]) -> bool:
-    """Whether it tells what something is, and orders nothing: "parametrised tests"; a title may."""
+    """Whether it tells something, and orders nothing: "parametrised tests", "changing tests is no use".
+
+    A title may be written so.
+    """
     word = match[0].split(maxsplit=1)[0].lower()
+    if word.endswith("ing"):
+        return _SAYS_OF_IT.match(instruction, match.end()) is not None
     return word.endswith("ed") and instruction[: match.start()].rpartition("\n")[2].strip() != ""
 
 

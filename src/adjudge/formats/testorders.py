@@ -52,10 +52,10 @@ _TESTS: Final = re.compile(
     r"(?<![\w./-])(?<!\bmake )(?<!\bnpm )(?<!\bgo )(?<!\byarn )(?<!\bcargo )(?<!\brun )[`'\"*]*(?:"
     rf"{TEST_FILE}|(?:unit |e2e |end-to-end |integration |table |doc)?tests?"
     r"(?![ -](?:modes?|runs?|commands?|runners?|drives?|environments?)\b)"
-    r"|test-?cases?|specs|suites?|assert(?:ion)?s?|asserted|expectations?|goldens?|snapshots?|fixtures?|cassettes?"
+    r"|test-?cases?|specs|suites?|assert(?:ion)?s?|asserted|expectations?|goldens?|snapshots?|fixtures?|cassettes?|screenshots?"
     r"|testdata|__tests__|__snapshots__|(?:e2e|visual) baselines?|reference images?|(?:unittest\.)?TestCase"
     r"|expected (?:values?|outputs?|results?|strings?|texts?|files?|numbers?|CSVs?|JSON|lists?|tables?|data"
-    r"|messages?)|test_[\w*]+(?:::\w+)*|Test[A-Z]\w+)(?![\w-]|/\w|\.\w)[`'\"*]*",
+    r"|messages?)|test_[\w*]+(?:::\w+)*|Test[A-Z]\w+(?:/\w+)*\*?)(?![\w-]|/\w|\.\w)[`'\"*]*",
     re.IGNORECASE,
 )
 """What tests are made of, which a clause has as `@`."""
@@ -68,13 +68,12 @@ _STEM: Final = _any("""
     quarantin regenerat renew refresh overhaul harden eliminat revis optimi[sz] templati[sz] unfold unwrap
     flatten unnest regroup collaps inlin silenc swap exchang flip invert shift kill scrap retir purg
     discard redo recalculat recomput recreat rebuil relocat transfer turn fold hoist align translat rotat
-    transform repoint correct repair rip throw chuck strip bring carr pull sweep scrub anonymi[sz] lower
-    raise freez distribut
+    transform repoint correct repair rip throw chuck strip bring carr pull sweep scrub anonymi[sz]
+    reformulat annotat patch lower raise freez distribut
     re-(?:record|bless|pin|generat|indent|bas|target|point|captur|export|sav|accept|writ|do|cut|draw)
 """)
-_DO: Final = (
-    rf"(?:{_STEM}p?(?:e|y|ify|fy|d|n|t)?|{_any('get_rid_of sort_out fix_up go_through take_out break_up')})"
-)
+_PHRASES: Final = _any("get_rid_of sort_out fix_up go_through take_out break_up give")
+_DO: Final = rf"(?:{_STEM}p?(?:e|y|ify|fy|d|n|t)?|{_PHRASES})"
 _CHANGED: Final = rf"(?:{_STEM}\w{{0,4}}(?:ed|en|d|ne)|split|rebuilt|brought)"
 _DONE: Final = (
     rf"(?:{_CHANGED}|{_STEM}\w{{0,4}}ing|"
@@ -111,6 +110,7 @@ _WAYS: Final = tuple(
         r"@(?: \w+)? (?:follow|change|go|move|included|alike|too|as well|and all|come along)$",
         r"@ (?:\w+ )?(?:go|move|come)(?:es|s)? (?:along|with|to|into|away|over)\b",
         r"\b(?:including|along with|together with|as well as|alike)\b.*@",
+        rf"\b(?:like|want)\b.*@.*\b{_DONE}\b",
         r"\bgo(?:es)? (?:in)?to @",
         r"\b(?:have|get|take|move|pull|want) .* out of (?:the )?(?:\w+ )?@",
     )
@@ -122,7 +122,8 @@ _HAVE_TO: Final = re.compile(
 _THEM: Final = re.compile(
     rf"{_BEFORE}(?:(?:{_DO}|put|take)(?: up| out)? (?:(?:it|them|both|those|these)\b|(?:that|this)(?: one)?"
     r"(?: (?:round|up|out|too|as|to|so|in|with|by|there)\b|$))"
-    r"|sort (?:it|them|those|these|that|this|both) out\b|(?:make|have|let|get) (?:it|them|these|those)\b)",
+    r"|sort (?:it|them|those|these|that|this|both) out\b|out with (?:it|them)\b"
+    r"|(?:make|have|let|get) (?:it|them|these|those)\b)",
     re.IGNORECASE,
 )
 """An order about what was just spoken of."""
@@ -199,7 +200,9 @@ _WAYS_OUT: Final = tuple(
         rf"@.*\b(?:need|get|want|require|should have)s?\b.*\b{_SKIP}\b",
         r"\b(?:take|leave|keep|pull)\b.*@.*\bout of \w",
         r"\bleaves?\b.*@.*\bout\b",
-        r"@.*(?:→|->) *(?:skip|todo|xfail)\b|\bnot run\b.*@",
+        r"@.*(?:→|->) *(?:skip|todo|xfail)\b|\b(?:not run|stop running)\b.*@",
+        rf"{_BEFORE}(?:xit|xdescribe)\b.*@|\b(?:make|let|have)\b.*@.*\b(?:skip|be skipped)\b",
+        rf"\b(?:like|want)\b.*@.*\b(?:{_LEFT_OUT}|silenced)\b|\bturn\b.*@ into a no-?op\b",
     )
 )
 """How a clause orders that tests be left out of a run, or be let fail."""
@@ -207,6 +210,8 @@ _SKIP_THEM: Final = re.compile(
     rf"(?:{_BEFORE}|\b(?:have|let|make) (?:\w+ ){{1,2}})"
     rf"(?:{_OUT} (?:it|them|those|these|that one|this one|this|both)\b"
     r"|(?:turn|switch|leave|comment|take|hold) (?:it|them|those|these|both) (?:off|out|back)\b"
+    r"|(?:have|let|make) (?:it|them|those|these|both) (?:not run|skip|be skipped)\b"
+    r"|add (?:an? )?(?:skip|x-?fail)\b.* to (?:it|them|those|these|both)\b"
     r"|(?:mark|flag|make) (?:it|them|those|these|both) (?:as )?(?:an? )?"
     r"(?:skip\w*|x-?fail\w*|todo|flaky|expected|slow|opt-in)\b)",
     re.IGNORECASE,

@@ -281,6 +281,7 @@ def test_asking_less_of_tests_is_an_order(text: str, ordered: bool) -> None:
         ("Snapshots go newest first; the last one is kept.", False),
         ("- docs updated\n- unit tests for the new option", False),
         ("tests/test_dst.py fails. The test is right: next_run is wrong, it must skip such times.", False),
+        ("Changing the public tests has no effect, they are restored.", False),
         ("```\nupdate the tests\n```\nPrint the text above.", False),
     ],
 )
