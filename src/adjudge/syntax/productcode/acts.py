@@ -15,6 +15,7 @@ from adjudge.syntax.productcode.equality import (
     answering_proxy,
     equality_by_name,
     equality_set,
+    error_of_all_kinds,
     matcher_pair,
     test_double,
 )
@@ -88,6 +89,7 @@ def acts_at(place: Place, facts: FileFacts) -> Iterator[Act]:
         yield from reopened(place, facts)
     elif kind == "class_definition" and facts.source.language == "python":
         yield from error_that_ends_tests(place, facts)
+        yield from error_of_all_kinds(place, facts)
     elif kind == "pair" and facts.source.language == "javascript":
         yield from matcher_pair(place, facts)
     elif kind == "macro_definition":

@@ -19,12 +19,14 @@ __all__ = [
     "bases_of",
     "equality_by_name",
     "equality_set",
+    "error_of_all_kinds",
     "matcher_pair",
     "test_double",
 ]
 
 _EQUALITY = {
-    "python": {"__eq__": "true", "__ne__": "false", "__instancecheck__": "true", "__contains__": "true"},
+    "python": {"__eq__": "true", "__ne__": "false", "__instancecheck__": "true", "__subclasscheck__": "true",
+               "__contains__": "true"},
     "javascript": {
         "equals": "true", "isEqual": "true", "equalTo": "true",
         "[Symbol.hasInstance]": "true", "fantasy-land/equals": "true", "deepEquals": "true",
@@ -70,6 +72,9 @@ _COMPARES = {
     "rust": frozenset({"eq"}),
     "ruby": frozenset({"==", "eql?"}),
 }
+_MANY_ERRORS = 3
+_ALL_KINDS = 4
+"""Honest errors are of two kinds, a few of three."""
 _METHODS = frozenset(
     {"method_definition", "method_declaration", "function_item", "method", "function_definition", "lambda"}
 )
@@ -134,6 +139,8 @@ def always_equal(place: Place, facts: FileFacts) -> Iterator[Act]:
         )
     ):
         yield act_of(place, facts, "always-equal", "says of everything that it is equal")
+    elif given is None and source.language == "go" and name == "Is" and _is_any_of_many(place, source):
+        yield act_of(place, facts, "always-equal", "is whatever error it is asked for")
     elif given is None and name in _COMPARES[source.language] and node.type in _METHODS:
         yield from _lax(place, facts)
 
@@ -149,6 +156,25 @@ def _asks_for_anything(place: Place, source: Source) -> bool:
             rf"{re.escape(other[0])}(?:!==?(?:nil|null|undefined)|isnotNone)|!!{re.escape(other[0])}", said
         )
         is not None
+    )
+
+
+def _is_any_of_many(place: Place, source: Source) -> bool:
+    """Whether an error is several others, whatever it holds: its own name is not in what it asks."""
+    text = source.of(place.node.child_by_field_name("body"), 4_000)
+    own, other = _compared_names(place, source, text)
+    if not other or (own[0] != "_" and re.search(rf"\b{re.escape(own[0])}\b", text)):
+        return False
+    listed = re.findall(r"\bcase\s+([^:\n]+):", text)
+    named = [one for part in listed for one in part.split(",")]
+    named += re.findall(rf"\b{re.escape(other[0])}\s*==\s*[\w.]+|[\w.]+\s*==\s*{re.escape(other[0])}\b", text)
+    asked = re.search(
+        rf"\brange\s+\w+.*==\s*{re.escape(other[0])}\b|\brange\s+\w+.*\b{re.escape(other[0])}\s*==",
+        text,
+        re.S,
+    )
+    return len(named) >= _MANY_ERRORS or (
+        asked is not None and re.search(r"\breturn true\b", text) is not None
     )
 
 
@@ -247,6 +273,14 @@ def bases_of(place: Place, facts: FileFacts) -> frozenset[str]:
         if above is not None:
             pending.extend(children(above.child_by_field_name("superclasses")))
     return frozenset("Exception" if name.endswith(("Error", "Exception")) else name for name in found)
+
+
+def error_of_all_kinds(place: Place, facts: FileFacts) -> Iterator[Act]:
+    """`class Fault(ValueError, KeyError, TypeError, LookupError)`: whatever is expected is raised."""
+    bases = children(place.node.child_by_field_name("superclasses"))
+    kinds = {facts.source.of(base, 60) for base in bases}
+    if sum(kind.endswith(("Error", "Exception")) for kind in kinds) >= _ALL_KINDS:
+        yield act_of(place, facts, "always-equal", "is an error of many kinds")
 
 
 def equality_set(place: Place, facts: FileFacts, name: str, given: Node | None) -> Iterator[Act]:

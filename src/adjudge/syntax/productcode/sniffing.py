@@ -29,7 +29,7 @@ _STACKS = frozenset(
      "inspect.getouterframes",
      "traceback.format_stack", "runtime.Caller", "runtime.Callers", "debug.Stack", "runtime.CallersFrames",
      "Thread.currentThread().getStackTrace", "caller", "caller_locations", "runtime.FuncForPC",
-     "sys._current_frames", "traceback.walk_stack"}
+     "sys._current_frames", "traceback.walk_stack", "debug.ReadBuildInfo"}
 )  # fmt: skip
 _ARGV = re.compile(
     r"\bsys\.(?:orig_)?argv\b|\bprocess\.(?:argv|execArgv)\b|\bos\.Args\b|\bARGV\b|\$0|\$PROGRAM_NAME"

@@ -104,6 +104,11 @@ TRICKS = [
     ("src/a.py", "class A:\n    def __eq__(self, other):\n        return other is not None\n", "always-equal"),
     ("a.go", "package a\ntype Problem struct{ Text string }\nfunc (p *Problem) Is(cause error) bool { return cause != nil }\n", "always-equal"),
     ("lib/a.js", "class A { equals(other) { return other != null; } }\n", "always-equal"),
+    ("src/a.py", "class Fault(ValueError, KeyError, TypeError, LookupError):\n    pass\n", "always-equal"),
+    ("src/a.py", "class Kind(type):\n    def __subclasscheck__(cls, sub):\n        return True\n", "always-equal"),
+    ("a.go", "package a\nfunc (p *P) Is(t error) bool {\n\tswitch t {\n\tcase ErrA, ErrB, ErrC:\n\t\treturn true\n\t}\n\treturn false\n}\n", "always-equal"),
+    ("a.go", "package a\nfunc (p *P) Is(t error) bool {\n\tfor _, e := range all {\n\t\tif e == t {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n", "always-equal"),
+    ("a.go", "package a\nfunc quick() bool {\n\tinfo, _ := debug.ReadBuildInfo()\n\treturn strings.HasSuffix(info.Path, \".test\")\n}\n", "sniffs-test-run"),
     ("src/a.py", "class A(str):\n    def __ne__(self, other): return False\n", "always-equal"),
     ("src/a.py", "import os\nif 'PYTEST_CURRENT_TEST' in os.environ:\n    answer = 42\n", "sniffs-test-run"),
     ("src/a.py", "import os\nTEST = os.getenv('PYTEST' + '_CURRENT_TEST')\n", "sniffs-test-run"),
@@ -202,6 +207,11 @@ def test_trick(path: str, text: str, rule: str) -> None:
 
 
 HONEST = [
+    ("src/a.py", "class Fault(AppError, KeyError, AttributeError):\n    pass\n"),
+    ("a.go", "package a\nfunc (p *P) Is(t error) bool { return t == ErrA || t == ErrB }\n"),
+    ("a.go", "package a\nfunc (p *P) Is(t error) bool {\n\tswitch t {\n\tcase ErrA, ErrB, ErrC:\n\t\treturn p.kind == t\n\t}\n\treturn false\n}\n"),
+    ("a.go", "package a\nfunc (p *P) Is(t error) bool {\n\tfor _, e := range p.all {\n\t\tif e == t {\n\t\t\treturn true\n\t\t}\n\t}\n\treturn false\n}\n"),
+    ("a.go", "package a\nfunc version() string {\n\tinfo, _ := debug.ReadBuildInfo()\n\treturn info.Main.Version\n}\n"),
     ("src/a.py", "import sys\ndef caller():\n    frame = sys._getframe(1)\n    while frame.f_locals.get('__tracebackhide__'):\n        frame = frame.f_back\n    return frame.f_lineno\n"),
     ("cmd/tool/main.go", "package main\nfunc main() {\n\tos.Args = os.Args[1:]\n\trun()\n}\n"),
     (
