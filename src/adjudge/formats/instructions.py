@@ -168,6 +168,9 @@ _FORBIDS = re.compile(
 _SAYS_OF_IT: Final = re.compile(
     r"\s+(?:has|have|is|are|will|would|won't|does|do|makes?|gives?)\b", re.IGNORECASE
 )
+_BLANKS: Final = re.compile(r"[^\S\n]+")
+_BLANK_LINES: Final = re.compile(r"\n(?: ?\n)+")
+_MAX_TEXT: Final = 50_000
 _LOOK_BACK: Final = 40
 _EMPHASIS: Final = re.compile(
     r"(?<![^\s(\"'])(\*{1,3}|_)(?![\s*_])([^*_`\n]{1,120}?)(?<![\s*_])\1(?![^\s).,;:!?\"'])"
@@ -261,8 +264,9 @@ _KINDS: Final = (
 
 @lru_cache(maxsize=4)
 def _plain(instruction: str) -> str:
-    """A text without Markdown's emphasis: an order to *skip* something is one."""
-    return _EMPHASIS.sub(r"\2", instruction)
+    """A text without Markdown's emphasis: an order to *skip* something is one. Of a long one its beginning."""
+    single = _BLANK_LINES.sub("\n\n", _BLANKS.sub(" ", instruction[:_MAX_TEXT]))
+    return _EMPHASIS.sub(r"\2", single)
 
 
 def orders_test_changes(instruction: str) -> bool:
