@@ -264,7 +264,7 @@ _KINDS: Final = (
 
 @lru_cache(maxsize=4)
 def _plain(instruction: str) -> str:
-    """A text without Markdown's emphasis: an order to *skip* something is one. Of a long one its beginning."""
+    """A text without Markdown's emphasis: an order to *skip* something is one. Of a long one the start."""
     single = _BLANK_LINES.sub("\n\n", _BLANKS.sub(" ", instruction[:_MAX_TEXT]))
     return _EMPHASIS.sub(r"\2", single)
 
