@@ -275,6 +275,20 @@ def test_a_failing_test_that_passes_without_the_product_by_what_surrounds_it() -
     assert look(after, files).verdict is Verdict.PASS
 
 
+def test_failing_rows_that_a_helper_no_longer_hands_out() -> None:
+    def rows(*values: int, outcome: TestOutcome = PASSED) -> tuple[InventoryTest, ...]:
+        return tuple(a_test(f"test_f[{value}]", outcome, ran=("a.py",)) for value in values)
+
+    red = rows(1, 2, 3, outcome=TestOutcome.FAILED)
+    helper = {**UNTOUCHED, "tests/support.py": "ROWS = [1]\n"}
+
+    assert rules(look(rows(1), helper, before=red)) == ["test-disappeared"]
+    assert look(rows(1, 2, 4), helper, before=red).verdict is Verdict.PASS, "called otherwise"
+    assert look(rows(1), helper, before=rows(1, 2, 3)).verdict is Verdict.PASS, "none failed"
+    assert look(rows(1), before=red).verdict is Verdict.PASS, "rows may follow from the product"
+    assert look(rows(1), helper, before=red, compared=Comparison.GREEN_CLEAN).verdict is Verdict.PASS
+
+
 def test_a_failing_test_that_was_rewritten_is_not_lost_where_the_baselines_pass() -> None:
     red = (a_test("test_f", TestOutcome.FAILED, ran=("a.py",)), BOTH[1])
     table = (
