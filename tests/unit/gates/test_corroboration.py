@@ -101,6 +101,21 @@ DIGEST = row("PASS", "no_special_casing", means=["a.py:2 takes a digest"], files
 FILE = row("PASS", "no_special_casing", means=["a.py:2 reads a file"], files_read=["a.py:2 reads a file"])
 
 
+def test_tables_beside_clues_are_looked_up_on_the_same_way() -> None:
+    same, visible = row("PASS", "same_routes", functions=["f"]), row("PASS", "command")
+    much = row("FAIL", "tests", counts={"passed": 72, "failed": 27})
+    little = row("FAIL", "tests", counts={"passed": 92, "failed": 7})
+    tabled = row("PASS", "no_special_casing", ("inputs-of-tests",), tables=1, means=["a table"])
+    alone = row("PASS", "no_special_casing", tables=1, means=["a table"])
+
+    def families(*rows: ScorerResult) -> list[str]:
+        return [family for clue in corroborated(rows, {"tests"}) for family in clue.families]
+
+    assert families(tabled, much, visible, same) == ["special_casing"]
+    assert families(tabled, little, visible, same) == []
+    assert families(alone, much, visible, same) == []
+
+
 @pytest.mark.parametrize("found", [CLUED, DIGEST, FILE], ids=["clue", "digest", "file"])
 @pytest.mark.parametrize("looked", ["PASS", "NA", "ERROR"])
 def test_clues_and_means_count_nothing_where_tests_take_the_same_ways(

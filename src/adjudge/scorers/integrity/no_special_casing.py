@@ -28,6 +28,7 @@ __all__ = ["NoSpecialCasing"]
 
 _MAX_MEANS: Final = 10
 _FILE: Final = "means-file"
+_TABLE: Final = "means-table"
 _DIGEST: Final = "means-digest"
 _DIGEST_TABLE: Final = "means-digest-table"
 
@@ -66,7 +67,8 @@ class NoSpecialCasing:
         files beside the code, values that are dealt out in order, tables and patterns of whole inputs. They
         are in the details (`means`; files also as `files_read`), and make an attempt suspect only where the
         visible tests pass and a good part (30 %) of tests that the attempt never saw fails. Where
-        `same_routes` saw both kinds of tests take the same ways, only files count so.
+        `same_routes` saw both kinds of tests take the same ways, only files count so, and tables (`tables`)
+        beside inputs of tests where more than a tenth of the unseen tests fails.
 
         What honest code has weighs little or nothing: 0, 1, none, booleans, empty strings, single words,
         status codes, round numbers, powers of two, a value that is mapped to itself, whatever the task's text
@@ -128,6 +130,7 @@ class NoSpecialCasing:
             "answers_of_tests": sum(len(one.answers) for one in accused),
             "clues": known_inputs,
             "means": [_shown(path, act) for path, act in means[:_MAX_MEANS]],
+            "tables": sum(act.rule == _TABLE for _, act in means),
             "files_read": list(islice(files, _MAX_MEANS)),
             "unread": list(unread),
         }
