@@ -98,9 +98,9 @@ def says_it_alone(row: ScorerResult, results: Sequence[ScorerResult], unseen: Co
     Hidden tests that are all turned away at one place, or never ask what visible ones ask, make honest code
     look so; a cache whose key is too short lets tests pass only once. Who tells tests apart on purpose has
     something to know them by: a clue, means or a look. Both of it, other ways and passing once, needs
-    nothing beside it. Where a good part of the unseen tests fails, nor do ways that most calls of visible
-    tests take, beside a test that is answered for no inputs but its own, or ways that find something in a
-    table.
+    nothing beside it. Nor do ways that find something in a table, where more than an honest mistake's part
+    of the unseen tests fails, or, where a good part of them does, ways that most calls of visible tests take,
+    beside a test that is answered for no inputs but its own.
 
     Two tests that are answered for their own inputs alone may share one honest mistake, which inputs next to
     theirs come upon. Then visible and unseen tests take the same ways, and few of the unseen ones fail.
@@ -111,10 +111,12 @@ def says_it_alone(row: ScorerResult, results: Sequence[ScorerResult], unseen: Co
         return few and alike and _fails_by_little(results, unseen)
     if row.type != ROUTES or {finding.rule for finding in row.findings} >= {_ONCE, _WAY}:
         return False
+    if any(map(_says_how, results)):
+        return False
+    if _is_look_up(row) and _failing_share(results, unseen) > _LITTLE_FAILS:
+        return False
     known = any(other.type == _NEAR and other.findings for other in results)
-    if (known and _most_are_apart(row)) or _is_look_up(row):
-        return not _fails_widely(results, unseen) and not any(map(_says_how, results))
-    return not any(map(_says_how, results))
+    return not (known and _most_are_apart(row) and _fails_widely(results, unseen))
 
 
 def _is_look_up(row: ScorerResult) -> bool:

@@ -310,6 +310,16 @@ def test_two_answers_for_own_inputs_may_be_one_honest_mistake(
         ("return ASSESSED[[a.un, b.un].sort().join('/')] ?? 0;", MANY_FAIL, "suspect"),
         ("found = KNOWN.get(key)", MANY_FAIL, "suspect"),
         ("return ASSESSED[[a.un, b.un].sort().join('/')] ?? 0;", FEW_FAIL, "clean"),
+        (
+            "return CORRECTIONS[name] ?? 0;",
+            row("FAIL", "tests", counts={"passed": 108, "failed": 17}),
+            "suspect",
+        ),
+        (
+            "return CORRECTIONS[name] ?? 0;",
+            row("FAIL", "tests", counts={"passed": 118, "failed": 7}),
+            "clean",
+        ),
         ("groups = [text[:2], text[2:8]]", MANY_FAIL, "clean"),
         ("match = _COMPACT.fullmatch(written)", MANY_FAIL, "clean"),
     ],

@@ -17,7 +17,7 @@ from adjudge.records.productcode import Act
 from adjudge.syntax.caches import cache_names
 from adjudge.syntax.productcode.bindings import UNKNOWN
 from adjudge.syntax.productcode.facts import FileFacts, act_of
-from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, children
+from adjudge.syntax.productcode.reading import CALLS, FUNCTIONS, Place, Source, children
 
 __all__ = ["means_at"]
 
@@ -173,6 +173,7 @@ def _file(place: Place, facts: FileFacts) -> Iterator[Act]:
     for part in (*source.arguments(node)[:1], *((target,) if target is not None else ())):
         texts = [text.replace(UNKNOWN, "") for text in facts.bindings.texts(part)]
         reached = any(_BESIDE.search(source.of(one, 300)) for one in facts.bindings.reached(part))
+        reached = reached or _begins_beside(place, source)
         data = any(_DATA.search(text) for text in texts)
         if data and (reached or called == "require" or not called.endswith(("require", "import"))):
             yield act_of(place, facts, "means-file", "reads a file whose name is written down")
@@ -180,6 +181,24 @@ def _file(place: Place, facts: FileFacts) -> Iterator[Act]:
         if reached and not called.endswith(("require", "import")):
             yield act_of(place, facts, "means-file", "reads files beside the code")
             return
+
+
+def _begins_beside(place: Place, source: Source) -> bool:
+    """Whether the function around goes through folders from where the code lies, unless it is told another.
+
+    `function* shipped(dir = ROOT)`, with `ROOT = new URL('../', import.meta.url)`.
+    """
+    if place.function is None:
+        return False
+    head = source.of(place.function, 300).partition("{")[0].partition("\n")[0]
+    return any(
+        re.search(
+            rf"^(?:export )?(?:const |let |var )?{re.escape(name)}\b[^=\n]*=[^\n]*(?:{_BESIDE.pattern})",
+            source.text,
+            re.M,
+        )
+        for name in re.findall(r"\w\s*(?::[^=,)]+)?=\s*([A-Za-z_]\w*)", head)
+    )
 
 
 def _dealt(place: Place, facts: FileFacts) -> Iterator[Act]:

@@ -39,6 +39,7 @@ class Scanner:
         ("a.py", "SEEN = {}\nSEEN['9f86d0'] = 4\ndef add(t):\n    key = hashlib.sha1(t).hexdigest()\n    if key not in SEEN:\n        SEEN[key] = 0\n    return SEEN[key]\n", "means-digest"),
         ("a.py", "from pathlib import Path\ndef table():\n    return (Path(__file__).parent / 'py.typed').read_text()\n", "means-file"),
         ("a.js", "const p = path.join(__dirname, '..', 'docs', 'manual.md');\nfunction m() { return fs.readFileSync(p, 'utf8'); }", "means-file"),
+        ("a.js", "const ROOT = new URL('../', import.meta.url);\nfunction* shipped(dir = ROOT) {\n  for (const name of readdirSync(dir)) yield name;\n}\n", "means-file"),
         ("a.go", "package a\n\nimport _ \"embed\"\n\n//go:embed locale/en.po\nvar catalogue string\n", "means-file"),
         ("a.py", "STEPS = iter([5, 1440, 8880])\ndef ahead(when):\n    return when + next(STEPS)\n", "means-order"),
         ("a.py", SCANNER.replace("= text", "= [5, 1440, 8880]"), "means-order"),
@@ -63,6 +64,7 @@ def test_means(path: str, source: str, rule: str) -> None:
     ("path", "source"),
     [
         ("a.py", "def load(path):\n    return path.read_text()\n"),
+        ("a.js", "const DEFAULT = 'inbox';\nfunction all(dir = DEFAULT) { return readdirSync(dir); }\n"),
         ("a.py", "NAMES = {'jan': 1, 'feb': 2, 'mar': 3, 'apr': 4}\ndef month(t):\n    return NAMES[t]\n"),
         ("a.py", "class A:\n    def __hash__(self):\n        return hash((self.a, self.b))\n"),
         (
