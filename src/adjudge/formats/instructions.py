@@ -125,7 +125,6 @@ _SKIPS_TITLED = re.compile(
     re.IGNORECASE,
 )
 """Texts that ask for tests not to be run, or to be let fail."""
-_NO_TESTING = re.compile(r"(?:^|\n)\s*(?:[*-]\s+)?(?:remove|drop|stop) testing\s+\w", re.IGNORECASE)
 _ASKS_LESS = re.compile(
     rf"(?:\b(?:tests|assertions)\b|\btest_\w+|(?<![\w/])(?:{TEST_FILE}))[`'\"]?\s+"
     r"(?:(?:must|need|should|shall)(?:\s+not|n't|\s+no longer)|no longer(?:\s+(?:ha|need)\w*\s+to)?)\s+"
@@ -275,7 +274,6 @@ def orders_test_changes(instruction: str) -> bool:
     found = bool(
         _REVERT.match(instruction)
         or _TITLED.match(instruction)
-        or _NO_TESTING.search(instruction)
         or _TEST_LINT.search(instruction)
         or _ASKS_LESS.search(instruction)
         or _MAKE_IT.search(instruction)
